@@ -38,6 +38,10 @@ export class Collection {
   #unlisten
   /** @type {Set<string> | undefined} after the worker was replaced: the keys that the new worker has not sent yet */
   #unconfirmed
+  /** @type {Mirror['resuming']} the closed watch whose successor #timer waits for */
+  #resuming
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer
 
   /**
    * @param {Spec} spec
@@ -160,6 +164,22 @@ export class Collection {
     this.#settle()
     const { phase, cause } = this.#mirror.state
     if (phase === 'stopped' && cause) this.#fail(cause)
+    this.#expectResume()
+    this.#notifySoon()
+  }
+
+  // Starts a timer if a watch was closed and should resume soon. Clears the timer if the watch has resumed.
+  #expectResume() {
+    const resuming = this.#stopped ? undefined : this.#mirror.resuming
+    if (resuming === this.#resuming) return
+    clearTimeout(this.#timer)
+    this.#resuming = resuming
+    if (resuming) this.#timer = setTimeout(() => this.#expire(), resuming.timeout)
+  }
+
+  #expire() {
+    this.#mirror.expire()
+    this.#snapshot = undefined
     this.#notifySoon()
   }
 
@@ -174,6 +194,7 @@ export class Collection {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, [''])
     this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker ended; a new one is starting', '', '', '0', '1'])
+    this.#expectResume()
     this.#snapshot = undefined
     this.#notifySoon()
   }
@@ -230,7 +251,10 @@ export class Collection {
   #stop(error) {
     if (this.#stopped) return
     this.#stopped = error
-    this.#last = Object.freeze({ ...this.#mirror.state, phase: 'stopped', stale: true, cause: this.#failure, retryAt: undefined })
+    const { state } = this.#mirror
+    const since = state.phase === 'stopped' ? state.since : Date.now()
+    this.#last = Object.freeze({ ...state, phase: 'stopped', since, cause: this.#failure, retryAt: undefined })
+    this.#expectResume()
     this.#unlisten()
     this.#end?.()
     this.#settle()

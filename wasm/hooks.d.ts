@@ -1,5 +1,5 @@
 import type { ListWatchError } from './error.js'
-import type { Item, KubernetesObject, ListWatchOptions, Snapshot } from './types.js'
+import type { Item, KubernetesObject, ListWatchOptions, Phase, Snapshot } from './types.js'
 
 /** The options of a hook. There is no `signal`, because the collection is closed when no component uses it. */
 export interface UseListWatchOptions<I extends string = string> extends Omit<ListWatchOptions<I>, 'signal'> {
@@ -13,8 +13,8 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
    */
   keepAlive?: number | undefined
   /**
-   * If the options change, continues to show the previous objects until the new list is complete. Until then, `loaded` and
-   * `stale` are true, and `by` returns no items for an index that the previous options lack.
+   * If the options change, continues to show the previous objects until the new list is complete. Until then, `loaded` is
+   * true, the phase is `"stale"`, and `by` returns no items for an index that the previous options lack.
    *
    * Default: `false`.
    */
@@ -36,8 +36,6 @@ export interface ListView<T = KubernetesObject, I extends string = string> exten
    * The errors by namespace; the key `""` stands for all namespaces. If one namespace fails, the others keep working.
    */
   readonly errors: Readonly<Record<string, ListWatchError>>
-  /** Reports whether the objects may be older than the server's. */
-  readonly stale: boolean
 }
 
 /** The result of `useObject`. It is the same value until one of its members changes. */
@@ -47,7 +45,8 @@ export interface ObjectView<T = KubernetesObject> {
   /** Reports whether the server has answered. If it is true and `object` is undefined, the object does not exist. */
   readonly loaded: boolean
   readonly error: ListWatchError | undefined
-  readonly stale: boolean
+  /** The phase of the collection that contains the object. Only `"live"` means that the object is current. */
+  readonly phase: Phase
 }
 
 /**

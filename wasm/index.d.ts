@@ -101,7 +101,8 @@ export interface ListWatchOptions<I extends string = string> {
   indexes?: { readonly [index in I]: string } | undefined
   /**
    * Saves the collection in IndexedDB. The next page that opens the collection immediately shows the saved objects,
-   * marked as stale, and resumes the watch without a list. If several pages save the same collection, only one of them writes.
+   * in the phase `"stale"`, and resumes the watch without a list. If several pages save the same collection, only one of
+   * them writes.
    *
    * The saved objects are visible to everyone who uses this browser profile. A user name instead of `true` gives each user
    * a separate copy.
@@ -133,31 +134,35 @@ export interface Typed<T> {
 }
 
 /**
- * The phase of a collection:
+ * The phase of a collection says whether its objects are current:
  *
- * - `"loading"`: the WASM module is loading, or no server has been contacted.
- * - `"listing"`: a list is in progress.
- * - `"live"`: a watch delivers changes.
- * - `"interrupted"`: the connection failed. The next attempt starts at `retryAt`.
+ * - `"waiting"`: there is no complete list yet, and no list is in progress. The WASM module is loading, or the connection
+ *   failed.
+ * - `"listing"`: the first list is in progress, or it is complete and its watch is not open yet.
+ * - `"live"`: a watch delivers changes. Only this phase means that the objects are current.
+ * - `"stale"`: the objects may be older than the server's. The connection failed, or `persist` has restored the objects of
+ *   an earlier page and the server has not confirmed them yet.
  * - `"stopped"`: the collection was closed or failed permanently. There are no more attempts.
+ *
+ * A watch that the server closes stays live if the next one opens within five seconds.
  */
-export type Phase = 'loading' | 'listing' | 'live' | 'interrupted' | 'stopped'
+export type Phase = 'waiting' | 'listing' | 'live' | 'stale' | 'stopped'
 
 /** The state of a collection. It is immutable. */
 export interface State {
   readonly phase: Phase
+  /** When the phase began, in milliseconds since 1970; 0 if no collection is open. */
+  readonly since: number
   /** The resourceVersion of the collection; `""` before the first complete list. */
   readonly resourceVersion: string
   /** The time of the last data from the server, in milliseconds since 1970; 0 before the first data. */
   readonly lastEventAt: number
   /** Reports whether the first list is complete, or saved objects were restored. */
   readonly synced: boolean
-  /** The last error. While the collection is live, it is undefined or has the code `"turns"`. */
+  /** The last error since the collection was live. While it is live, `cause` is undefined or has the code `"turns"`. */
   readonly cause?: ListWatchError | undefined
-  /** The time of the next attempt, in milliseconds since 1970; defined while the collection is interrupted. */
+  /** The time of the next attempt, in milliseconds since 1970; defined from an interruption until the next list or watch. */
   readonly retryAt?: number | undefined
-  /** Reports whether the objects may be older than the server's. It is true in every phase except `"live"`. */
-  readonly stale: boolean
   /** The progress of the first list. `remaining` is undefined if the server does not report it. */
   readonly progress?: { readonly received: number; readonly remaining?: number | undefined } | undefined
   /** The reason why `persist` does not save the collection; undefined if it does. */

@@ -1,4 +1,4 @@
-/** @import { ErrorCode, State } from './types.js' */
+/** @import { ErrorCode, Phase, State } from './types.js' */
 
 import { ADDED, BOOKMARK, DELETED, ACTIVITY, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
 import { Change } from './change.js'
@@ -62,6 +62,10 @@ export class Item {
 /** @type {readonly Item[]} */
 const NONE = Object.freeze([])
 
+// The time in ms in which a cleanly closed watch must resume. Until then, the phase stays live, so that a page does not
+// flicker. Watches that take turns wait longer.
+const RESUME_TIMEOUT = 5000, TURN_TIMEOUT = 30_000
+
 /** Applies the records of a collection in order, and holds its current objects and state. */
 export class Mirror {
   /** @type {Map<string, Item>} by key */
@@ -69,12 +73,18 @@ export class Mirror {
   /** Whether the first list is complete. */
   synced = false
   /** @type {State} */
-  #now = { phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true }
+  #now = { phase: 'waiting', since: Date.now(), resourceVersion: '', lastEventAt: 0, synced: false }
   /** @type {State | undefined} an immutable copy of #now, made on demand */
   #state
   #names
   #all = new Groups(this.items, () => 'all')
-  #listing = false
+  /** Whether a list is in progress. */
+  listing = false
+  /**
+   * The interruption of a cleanly closed watch that must resume within `timeout` ms. The phase is still live.
+   * @type {{ cause: ListWatchError, timeout: number } | undefined}
+   */
+  resuming
   /** @type {number | undefined} the number of objects on the remaining pages, if the server reports it */
   #remaining
 
@@ -117,7 +127,7 @@ export class Mirror {
     const old = this.items.get(item.key)
     this.items.set(item.key, item)
     this.#regroup(old, item)
-    if (this.#listing && !saved) this.#progress()
+    if (this.listing && !saved) this.#progress()
     changes.push(new Change(old ? 'modified' : 'added', item, old, { initial: !this.synced, stale: saved }))
     return changes
   }
@@ -139,24 +149,28 @@ export class Mirror {
   #applyState(kind, fields) {
     switch (kind) {
       case RESET:
-        this.#listing = true
+        this.listing = true
         this.#remaining = undefined
-        return this.#set({ phase: 'listing', retryAt: undefined })
+        return this.#setPhase(this.#complete ? 'stale' : 'listing', { retryAt: undefined })
       case PAGE:
         // The server may have more pages without reporting the number of objects on them.
         this.#remaining = fields[0] === '0' && fields[1] ? undefined : Number(fields[0])
         return this.#progress()
       case SYNCED:
-        this.#listing = false
+        this.listing = false
         this.synced = true
-        if (fields[0]) this.#setLive(fields[0]) // empty if the list came from IndexedDB or from another page
-        return this.#set({ progress: undefined, synced: true })
+        this.#set({ progress: undefined, synced: true })
+        // The resourceVersion is empty if the objects came from IndexedDB or from another page. Otherwise the phase does
+        // not change: the list is current, but only a watch shows that it stays current.
+        return fields[0] ? this.#touch(fields[0]) : this.#setPhase('stale')
       case LIVE:
-        return this.#setLive(fields[0])
+        this.#touch(fields[0])
+        this.resuming = undefined
+        return this.#setPhase('live', { cause: undefined, retryAt: undefined })
       case BOOKMARK:
         return this.#touch(fields[0])
       case ACTIVITY:
-        return this.#set({ lastEventAt: Number(fields[0]), resourceVersion: fields[1] })
+        return this.#setActivity(fields)
       case UNSAVED:
         return this.#set({ persistError: fields[0] ? new ListWatchError('storage', fields[0]) : undefined })
       case INTERRUPTED:
@@ -165,12 +179,21 @@ export class Mirror {
     }
   }
 
-  // A collection is live as soon as its list is complete. It does not wait for the response to the watch, which may take
-  // long. If the watch fails, the collection becomes interrupted.
-  /** @param {string} version */
-  #setLive(version) {
-    this.#touch(version)
-    this.#set({ phase: 'live', stale: false, cause: undefined, retryAt: undefined })
+  /** Reports whether a list is complete, or saved objects were loaded. */
+  get #complete() {
+    return this.synced || this.#now.resourceVersion !== ''
+  }
+
+  /** The phase without a watch. @type {Phase} */
+  get #disconnected() {
+    return this.#complete ? 'stale' : 'waiting'
+  }
+
+  /** @param {string[]} fields */
+  #setActivity([at, resourceVersion, since]) {
+    this.#set({ lastEventAt: Number(at), resourceVersion })
+    if (this.#now.phase === 'waiting') this.#setPhase(this.#disconnected)
+    if (since) this.#set({ since: Number(since) })
   }
 
   #progress() {
@@ -181,12 +204,34 @@ export class Mirror {
   /** @param {number} kind @param {string[]} fields */
   #setInterrupted(kind, [code, message, status, reason, delay, relist]) {
     const cause = new ListWatchError(/** @type {ErrorCode} */ (code), message, { status: Number(status) || undefined, reason })
-    if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch continues
-    if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
+    if (code === 'turns') return this.#setTurns(cause)
+    this.resuming = undefined
+    if (kind === STOPPED) return this.#setPhase('stopped', { cause, retryAt: undefined })
     // The shortest backoff is 800 ms. A shorter delay means that a healthy watch was closed cleanly and resumes soon.
-    // The state stays live, so that the page does not flicker.
-    if (code === 'closed' && Number(delay) < 800 && !relist) return
-    this.#set({ phase: 'interrupted', stale: true, cause, retryAt: Date.now() + Number(delay) })
+    if (code === 'closed' && Number(delay) < 800 && !relist && this.#now.phase === 'live') {
+      const timeout = this.#now.cause?.code === 'turns' ? TURN_TIMEOUT : RESUME_TIMEOUT
+      this.resuming = { cause, timeout }
+      return
+    }
+    this.#setPhase(this.#disconnected, { cause, retryAt: delay ? Date.now() + Number(delay) : undefined })
+  }
+
+  /** Records that the watch waits for its turn. It does not hide the cause of an interruption. @param {ListWatchError} cause */
+  #setTurns(cause) {
+    if (this.resuming) this.resuming = { ...this.resuming, timeout: TURN_TIMEOUT }
+    if (!this.#now.cause) this.#set({ cause })
+  }
+
+  /** Ends the phase live, because the cleanly closed watch has not resumed. */
+  expire() {
+    if (!this.resuming) return
+    this.#setPhase('stale', { cause: this.#now.cause ?? this.resuming.cause })
+    this.resuming = undefined
+  }
+
+  /** Sets the phase and other members of the state. @param {Phase} phase @param {Partial<State>} [change] */
+  #setPhase(phase, change) {
+    this.#set({ ...change, phase, since: phase === this.#now.phase ? this.#now.since : Date.now() })
   }
 
   /** @param {string} version the new resourceVersion, or "" if it is unknown */

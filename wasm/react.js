@@ -84,7 +84,7 @@ export function useObject(options) {
 const whole = (/** @type {any} */ all) => all
 const onlyList = (/** @type {Record<string, View>} */ { list }) => list
 /** @param {View} list */
-const objectOf = ({ items, loaded, error, stale }) => ({ object: items[0]?.object, loaded, error, stale })
+const objectOf = ({ items, loaded, error, state: { phase } }) => ({ object: items[0]?.object, loaded, error, phase })
 /** @param {Record<string, unknown>} a @param {Record<string, unknown>} b */
 const haveEqualMembers = (a, b) => Object.keys(a).every((name) => Object.is(a[name], b[name]))
 

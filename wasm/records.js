@@ -5,7 +5,7 @@ export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE =
   STOPPED = 9, SWITCHED = 10, PAGE = 11
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
 export const SAVED = 12
-/** A record with the time of the last data from the server and the resourceVersion. */
+/** A record with the time of the last data from the server, the resourceVersion, and the start of the phase or nothing. */
 export const ACTIVITY = 13
 /** A record with the reason why the collection is not saved, or "" to clear the reason. */
 export const UNSAVED = 14

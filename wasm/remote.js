@@ -182,12 +182,12 @@ export class Remote {
     if (!opened) return // the collection was closed
     const { client, spec: { endpoint: { server } } } = opened
     client.records(bytes)
-    const { phase, cause } = client.state()
+    const { phase, cause, retryAt } = client.state()
     if (phase === 'live') {
       this.#unproven = false
       this.#preconnected.delete(server)
     }
-    if (this.#mode === 'shared' && phase === 'interrupted' && cause?.code === 'network') this.#preconnect(server)
+    if (this.#mode === 'shared' && retryAt !== undefined && cause?.code === 'network') this.#preconnect(server)
   }
 
   /**

@@ -3,6 +3,7 @@
 
 /** @import { Mirror } from './mirror.js' */
 /** @import { Row } from './records.js' */
+/** @import { ListWatchError } from './error.js' */
 
 import { ADDED, ACTIVITY, INTERRUPTED, SAVED, LIVE, PAGE, RESET, SYNCED, UNSAVED, encode } from './records.js'
 import { fieldsOf } from './mirror.js'
@@ -13,25 +14,35 @@ import { fieldsOf } from './mirror.js'
  * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent; these objects are omitted
  */
 export function* replay(mirror, unknown) {
-  const { state: { phase, progress, cause, retryAt = 0, lastEventAt, resourceVersion, persistError }, synced } = mirror
+  const { state: { phase, since, progress, cause, retryAt, lastEventAt, resourceVersion, persistError }, synced, listing, resuming } = mirror
   const items = [...mirror.items.values()].filter(({ key }) => !unknown?.has(key))
   if (persistError) yield encode([[UNSAVED, persistError.message]])
-  if (unknown ? phase !== 'listing' : phase === 'loading' && !items.length) return
+  if (unknown ? !listing : phase === 'waiting' && !cause && !items.length) return
   /** @type {Row[]} */
-  let batch = phase === 'loading' ? [] : [[RESET]]
+  let batch = listing || synced ? [[RESET]] : []
   for (const item of items) {
     batch.push([mirror.isStale(item) ? SAVED : ADDED, ...fieldsOf(item)])
     if (batch.length < 50) continue
     yield encode(batch)
     batch = []
   }
-  if (synced && !unknown) batch.push([SYNCED, ''])
+  // A list from the server has a resourceVersion, and its phase is listing until the watch is open.
+  if (synced && !unknown) batch.push([SYNCED, phase === 'listing' ? resourceVersion : ''])
   if (progress) batch.push([PAGE, String(progress.remaining ?? 0), progress.remaining === undefined ? 'more' : ''])
   if (phase === 'live') batch.push([LIVE, ''])
-  if (cause && (phase === 'interrupted' || cause.code === 'turns')) {
-    const { code, message, status = '', reason = '' } = cause
-    batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max(retryAt - Date.now(), 0)), '1'])
-  }
-  batch.push([ACTIVITY, String(lastEventAt), resourceVersion])
+  if (cause && !unknown) batch.push(interrupted(cause, retryAt, '1'))
+  if (resuming) batch.push(interrupted(resuming.cause, undefined, ''))
+  batch.push([ACTIVITY, String(lastEventAt), ...(unknown ? ['', ''] : [resourceVersion, String(since)])]) // the first list of the current worker is not complete
   yield encode(batch)
+}
+
+/**
+ * @param {ListWatchError} cause
+ * @param {number | undefined} retryAt
+ * @param {string} relist
+ * @returns {Row}
+ */
+function interrupted({ code, message, status, reason = '' }, retryAt, relist) {
+  const delay = retryAt === undefined ? '' : String(Math.max(retryAt - Date.now(), 0))
+  return [INTERRUPTED, code, message, String(status ?? ''), reason, delay, relist]
 }

@@ -111,7 +111,7 @@ function open(name, options) {
     })
   } catch (cause) {
     if (!(cause instanceof ListWatchError)) throw cause
-    shared.snapshot = emptyView({ phase: 'stopped', cause })
+    shared.snapshot = emptyView({ phase: 'stopped', since: Date.now(), cause })
   }
   return shared
 }

@@ -22,7 +22,6 @@ export class View {
     this.errors = errors
     this.error = Object.values(errors)[0]
     this.loaded = state.synced
-    this.stale = state.stale
     Object.freeze(this)
   }
 
@@ -59,11 +58,12 @@ export class View {
   }
 
   /**
-   * Returns a view of the same objects, marked as stale, with the state of the view that will replace it.
+   * Returns a view of the same objects in the phase stale, with the other members of the state of the view that will
+   * replace it.
    * @param {View} next
    */
   until({ state, errors }) {
-    const view = new View(this.#snapshots, Object.freeze({ ...state, synced: true, stale: true }), errors)
+    const view = new View(this.#snapshots, Object.freeze({ ...state, synced: true, phase: 'stale' }), errors)
     view.#previous = true
     return view
   }
@@ -71,11 +71,11 @@ export class View {
 
 /** Returns a view without objects. @param {Partial<State>} [change] */
 export const emptyView = (change) =>
-  new View([], Object.freeze({ phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true, ...change }))
+  new View([], Object.freeze({ phase: 'waiting', since: 0, resourceVersion: '', lastEventAt: 0, synced: false, ...change }))
 
 export const LOADING = emptyView()
 /** The view for an empty list of namespaces. */
-const COMPLETE = emptyView({ phase: 'live', synced: true, stale: false })
+const COMPLETE = emptyView({ phase: 'live', synced: true })
 
 /**
  * Returns a view of the snapshots of these namespaces.
@@ -93,13 +93,13 @@ export function viewOf(snapshots, namespaces) {
 }
 
 /**
- * Returns the first stale state, or the first state if none is stale. It ignores collections that failed before their
- * first list was complete, unless all failed.
+ * Returns the first state that is not live, or the first state if all are live. It ignores collections that failed before
+ * their first list was complete, unless all failed.
  * @param {State[]} states
  */
 function mergeStates(states) {
   if (states.length === 1) return states[0]
   const working = states.filter(({ phase, synced }) => synced || phase !== 'stopped'), counted = working.length ? working : states
-  const first = counted.find(({ stale }) => stale) ?? counted[0]
+  const first = counted.find(({ phase }) => phase !== 'live') ?? counted[0]
   return Object.freeze({ ...first, synced: counted.every(({ synced }) => synced) })
 }

@@ -180,7 +180,7 @@ class App {
    */
   #frame(now, began) {
     const feed = this.feed
-    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#navigation.route, now)
+    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'waiting' }, feed, this.#navigation.route, now)
     this.#look(feed.state)
     feed.rows.sweep(now)
     feed.rows.counting = this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
@@ -206,7 +206,7 @@ class App {
   #look({ phase, cause }) {
     const before = this.#seen
     this.#seen = { phase, code: cause?.code }
-    const back = phase === 'live' && before.phase === 'interrupted'
+    const back = phase === 'live' && before.phase !== 'live' && before.code && before.code !== 'turns'
     const lost = cause?.code === 'not-found' && before.code !== cause.code
     if (back || lost) this.#session.refreshQuietly()
   }

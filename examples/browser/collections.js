@@ -55,7 +55,7 @@ export class Collections {
     const { resources, error } = await tryDiscover(link)
     if (attempt !== this.#attempt) return false
     if (error?.status === 401 || error?.status === 403) this.#callbacks.refused(error)
-    else if (error) this.#callbacks.waiting({ phase: 'interrupted', stale: true, cause: error, retryAt: Date.now() + delay })
+    else if (error) this.#callbacks.waiting({ phase: 'waiting', cause: error, retryAt: Date.now() + delay })
     else this.#found(link, resources)
     return error !== undefined && error.status !== 401 && error.status !== 403
   }

@@ -161,7 +161,7 @@ function choices(resource, namespace, token, printed) {
 }
 
 /** @type {(cause: Cause) => Status} */
-const stoppedBy = (cause) => ({ phase: 'stopped', stale: true, cause, resourceVersion: '', lastEventAt: 0 })
+const stoppedBy = (cause) => ({ phase: 'stopped', cause, resourceVersion: '', lastEventAt: 0 })
 
 /** @param {Resource} resource */
 const nameOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')

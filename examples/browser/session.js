@@ -132,7 +132,7 @@ export class Session {
   /** @param {RequestError} error */
   #refused({ status, message }) {
     this.#page.leave()
-    this.#wait({ phase: 'stopped', stale: true, cause: { code: status === 401 ? 'unauthorized' : 'forbidden', message } })
+    this.#wait({ phase: 'stopped', cause: { code: status === 401 ? 'unauthorized' : 'forbidden', message } })
     this.change(message)
   }
 

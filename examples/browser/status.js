@@ -9,9 +9,9 @@ import { age } from './columns/format.js'
  *
  * @typedef {object} Status The State of a collection, or of the page while no collection is open.
  * @property {Phase} phase
- * @property {boolean} stale
  * @property {Cause} [cause]
  * @property {number} [retryAt]
+ * @property {boolean} [synced]
  * @property {string} [resourceVersion]
  * @property {number} [lastEventAt]
  * @property {State['progress']} [progress]
@@ -72,14 +72,14 @@ export function indicator(state, now) {
       const time = quiet < 60_000 ? `${Math.floor(quiet / 1000)} s` : `${Math.floor(quiet / 60_000)} min`
       return { tone: 'quiet', text, more: `, last update ${time} ago`, title }
     }
-    case 'interrupted': {
-      const left = (state.retryAt ?? 0) - now
-      return { tone: 'warn', text: short, more: left > 0 ? ` · next try in ${seconds(left)}` : ' · trying now', title: long }
-    }
     case 'stopped':
       return { tone: 'bad', text: short || 'Stopped', more: '', title: long }
+    case 'listing':
+      return { tone: 'busy', text: state.synced ? 'Opening the watch' : 'Listing', more: '', title: long }
   }
-  return { tone: 'busy', text: state.phase === 'listing' ? 'Listing' : 'Connecting', more: '', title: '' }
+  if (!state.cause) return { tone: 'busy', text: 'Connecting', more: '', title: '' }
+  const left = (state.retryAt ?? 0) - now
+  return { tone: 'warn', text: short, more: left > 0 ? ` · next try in ${seconds(left)}` : ' · trying now', title: long }
 }
 
 /**
@@ -89,13 +89,19 @@ export function indicator(state, now) {
 export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 
 /**
+ * Reports whether the title of the page warns: the objects may be outdated, or they cannot be loaded.
+ * @param {Status} state
+ */
+export const isTroubled = ({ phase, cause }) => phase === 'stale' || phase === 'stopped' || (phase !== 'live' && cause !== undefined)
+
+/**
  * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that the server
  * requested cannot be skipped.
  * @param {Status} state
  */
 export function actionLabel(state) {
   if (needsToken(state)) return 'Enter another token'
-  return state.phase === 'stopped' || (state.phase === 'interrupted' && !state.cause?.status) ? 'Try now' : ''
+  return state.phase === 'stopped' || (state.retryAt !== undefined && !state.cause?.status) ? 'Try now' : ''
 }
 
 /**
@@ -105,7 +111,7 @@ export function actionLabel(state) {
  * @param {number} now in milliseconds
  */
 export function staleness(state, size, now) {
-  if (!state.stale || !size || state.progress || !state.lastEventAt) return ''
+  if (!['stale', 'stopped'].includes(state.phase) || !size || state.progress || !state.lastEventAt) return ''
   const when = new Date(state.lastEventAt).toLocaleTimeString([], { hour12: false })
   const { long } = explain(state.cause)
   return `Stale: last update at ${when}, ${age(now - state.lastEventAt)} ago. Later changes are unknown.${long && ` Cause: ${long}`}`
@@ -132,7 +138,7 @@ export function emptyMessage(state, size, { search, statuses, namespace, plural 
   if (!isKnown(state, size)) return short ? [`Not loaded yet · ${short}`, long] : []
   if (statuses.length) return [`Nothing has the status ${statuses.join(' or ')}${search && ` and matches “${search}”`}`, 'Esc clears the filters.']
   if (search) return [`Nothing matches “${search}”`, 'Esc clears the search.']
-  if (state.phase === 'live') return [`No ${what}`, 'They appear here as soon as there are any.']
+  if (state.phase === 'live' || state.phase === 'listing') return [`No ${what}`, 'They appear here as soon as there are any.']
   return short ? [`There were no ${what}`, `Later changes are unknown. Cause: ${long}`] : []
 }
 
@@ -142,10 +148,10 @@ export function emptyMessage(state, size, { search, statuses, namespace, plural 
  * @param {{ kind: string, name: string, namespace: string }} object
  * @param {string} chosen the namespace that the page shows, or ""
  */
-export function missingMessage({ stale }, { kind, name, namespace }, chosen) {
+export function missingMessage({ phase }, { kind, name, namespace }, chosen) {
   const where = namespace && ` in the namespace ${namespace}`
   if (chosen && namespace !== chosen) return `This page shows only the namespace ${chosen}. The URL selects the ${kind} ${name}${where}.`
-  if (stale) return `The last known list does not contain the ${kind} ${name}${where}. Later changes are unknown.`
+  if (phase !== 'live') return `The last known list does not contain the ${kind} ${name}${where}. Later changes are unknown.`
   return `The ${kind} ${name} does not exist${where}. It may have been deleted.`
 }
 
@@ -154,8 +160,8 @@ export function missingMessage({ stale }, { kind, name, namespace }, chosen) {
  * @param {Status} state
  * @returns {{ part?: number, text: string } | undefined}
  */
-export function progress({ progress, phase }) {
-  if (phase === 'loading') return { text: 'Loading' }
+export function progress({ progress, phase, cause }) {
+  if (phase === 'waiting' && !cause) return { text: 'Loading' }
   if (!progress) return undefined
   const { received, remaining } = progress
   const n = received.toLocaleString('en')

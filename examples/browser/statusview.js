@@ -1,7 +1,7 @@
 // Shows the connection indicator, the staleness line, the progress bar and the message of an empty table.
 
 import { $, announce, h, cancelAnnouncement, setAttribute, setText } from './dom.js'
-import { indicator, emptyMessage, isKnown, progress, actionLabel, staleness } from './status.js'
+import { indicator, emptyMessage, isKnown, isTroubled, progress, actionLabel, staleness } from './status.js'
 import { isFiltered } from './route.js'
 
 /**
@@ -37,7 +37,7 @@ export function showState(state, feed, route, now) {
   showProgress(state)
   showCount(isKnown(state, size), size, feed?.rows.shown ?? 0, isFiltered(route))
   showEmpty(feed?.rows.view.length || !$('progress').hidden ? [] : emptyMessage(state, size, route))
-  document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
+  document.title = [isTroubled(state) && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
   const message = tone === 'busy' ? '' : text
   if (message && message !== announced) announce(state.phase === 'live' ? `${message}. ${size} ${route.plural}` : message)
   announced = message || announced

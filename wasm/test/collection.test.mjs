@@ -49,7 +49,7 @@ test('objects are deleted if a new host does not send them', async () => {
   await opened
   host.send(...first(added('a', 1), added('b', 1)))
   host.client.lost()
-  assert.deepEqual([collection.state.phase, collection.state.stale, collection.state.cause.code], ['interrupted', true, 'closed'])
+  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stale', 'closed'])
   assert.equal(collection.size, 2)
   await batch(collection)
   const next = batch(collection)
@@ -72,8 +72,8 @@ test('the snapshot is replaced when the host crashes', async () => {
   host.client.lost()
   await next
   const { state, size } = collection.getSnapshot()
-  assert.deepEqual([state.phase, state.stale, size], ['interrupted', true, 1])
-  assert.deepEqual([live.state.phase, live.state.stale], ['live', false])
+  assert.deepEqual([state.phase, size], ['stale', 1])
+  assert.equal(live.state.phase, 'live')
 })
 
 test('objects resent unchanged by a new host cause no changes', async () => {
@@ -153,7 +153,39 @@ test('a state change without object changes causes an empty batch', async () => 
   await batch(collection)
   host.send([INTERRUPTED, 'network', 'gone', '', '', '800', ''])
   assert.deepEqual(await batch(collection), [])
-  assert.equal(collection.state.phase, 'interrupted')
+  assert.equal(collection.state.phase, 'stale')
+})
+
+test('a cleanly closed watch is live for five seconds, and then stale until the next watch opens', async (t) => {
+  const { collection, host, opened } = withFakeHost()
+  await opened
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const closed = [INTERRUPTED, 'closed', 'ended', '', '', '0', '']
+  host.send(...first(added('a', 1)), closed)
+  t.mock.timers.tick(4999)
+  host.send([LIVE, '9'])
+  t.mock.timers.tick(100_000)
+  assert.equal(collection.state.phase, 'live')
+  const live = collection.getSnapshot()
+  host.send(closed)
+  t.mock.timers.tick(5000)
+  assert.deepEqual([collection.state.phase, collection.state.cause.message, live.state.phase], ['stale', 'ended', 'live'])
+  assert.equal(collection.getSnapshot().state, collection.state)
+  host.send([LIVE, '9'])
+  assert.deepEqual([collection.state.phase, collection.state.cause], ['live', undefined])
+  collection.close()
+})
+
+test('a watch that waits for its turn is live for 30 seconds', async (t) => {
+  const { collection, host, opened } = withFakeHost()
+  await opened
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  host.send(...first(added('a', 1)), [INTERRUPTED, 'closed', 'ended', '', '', '0', ''], [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', ''])
+  t.mock.timers.tick(29_999)
+  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['live', 'turns'])
+  t.mock.timers.tick(1)
+  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stale', 'turns'])
+  collection.close()
 })
 
 test('a subscriber receives only changes made after it subscribed', async () => {

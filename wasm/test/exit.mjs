@@ -4,12 +4,13 @@ import { listWatch } from '../index.js'
 
 const pods = listWatch({ server: process.argv[2], resource: 'pods' })
 if (process.argv[3]) {
-  await new Promise((resolve) => pods.subscribe(() => pods.state.phase === 'interrupted' && resolve()))
+  await new Promise((resolve) => pods.subscribe(() => pods.state.cause && resolve()))
   console.log(pods.state.cause.code)
 } else {
   for await (const change of pods) {
-    console.log(change.key, pods.state.phase)
-    if (pods.state.phase === 'live') break
+    console.log(change.key)
+    break
   }
+  if (pods.state.phase !== 'live') await new Promise((resolve) => pods.subscribe(() => pods.state.phase === 'live' && resolve()))
 }
 pods.close()

@@ -14,7 +14,7 @@ const until = async (holds) => {
   for (const deadline = Date.now() + 10_000; !holds(); await turn()) assert.ok(Date.now() < deadline, `still false after 10 s: ${holds}`)
 }
 const options = { server: 'http://host', resource: 'pods' }
-const isStopped = ({ state }, code) => assert.deepEqual([state.phase, state.stale, state.cause?.name, state.cause?.code], ['stopped', true, 'ListWatchError', code])
+const isStopped = ({ state }, code) => assert.deepEqual([state.phase, state.cause?.name, state.cause?.code], ['stopped', 'ListWatchError', code])
 const live = (...all) => until(() => all.every(({ state }) => state.phase === 'live'))
 const stopped = (...all) => until(() => all.every(({ state }) => state.phase === 'stopped'))
 
@@ -97,7 +97,7 @@ for (const mode of ['shared', 'worker']) {
     for (const workers of [2, 3]) {
       at.die()
       at.locks.kill(at.locks.names.at(-1))
-      await until(() => collection.state.phase === 'interrupted')
+      await until(() => collection.state.phase === 'stale')
       assert.match(collection.state.cause.message, /the worker ended; a new one is starting/)
       await live(collection)
       assert.equal(at.started.length, workers)

@@ -69,17 +69,18 @@ test('a saved object is stale until the server confirms it', () => {
   const [kept] = fold(mirror, [SAVED, ...fields('a', 1)])
   assert.deepEqual([kept.initial, kept.stale, kept.type], [true, true, 'added'])
   assert.equal(mirror.isStale(kept.item), true)
-  assert.equal(mirror.state.stale, true)
   const [anew] = fold(mirror, added('a', 2))
   assert.deepEqual([anew.stale, mirror.isStale(anew.item)], [false, false])
   fold(mirror, [SYNCED, '2'])
   assert.equal(mirror.isStale(kept.item), false)
 })
 
-test('loading objects from IndexedDB does not change the time of the last event', () => {
+test('objects from IndexedDB are stale until a watch is open, and do not change the time of the last event', () => {
   const mirror = new Mirror()
-  fold(mirror, [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '7'], [RESET], [SYNCED, ''])
-  assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.stale], [1234, '7', true])
+  for (const records of [[[SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '7']], [[RESET]], [[SYNCED, '']], [[INTERRUPTED, 'network', 'away', '', '', '800', '']]]) {
+    fold(mirror, ...records)
+    assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.phase], [1234, '7', 'stale'])
+  }
   fold(mirror, [LIVE, '8'])
   assert.ok(mirror.state.lastEventAt > 1234)
 })
@@ -107,41 +108,62 @@ test('an item returns the fields of its record before and after parsing', () => 
 })
 
 test('a collection stays live while watches take turns, and reports why changes arrive late', () => {
-  const turns = [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']
   const mirror = new Mirror()
   fold(mirror, ...first(added('a', 1)), turns)
-  assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code, mirror.state.retryAt], ['live', false, 'turns', undefined])
+  assert.deepEqual([mirror.state.phase, mirror.state.cause.code, mirror.state.retryAt], ['live', 'turns', undefined])
   const late = new Mirror()
   for (const bytes of replay(mirror)) decode(bytes, (kind, fields) => late.apply(kind, fields))
-  assert.deepEqual([late.state.phase, late.state.stale, late.state.cause.message], ['live', false, 'watches take turns'])
+  assert.deepEqual([late.state.phase, late.state.cause.message], ['live', 'watches take turns'])
   fold(mirror, [LIVE, '2'])
   assert.equal(mirror.state.cause, undefined)
   fold(mirror, [INTERRUPTED, 'network', 'the server is away', '', '', '800', ''], turns)
-  assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code], ['interrupted', true, 'network'])
+  assert.deepEqual([mirror.state.phase, mirror.state.cause.code], ['stale', 'network'])
 })
 
-test('the phase changes from loading to listing to live', () => {
+test('the phase changes from waiting to listing, and to live when the watch is open', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1000 })
   const mirror = new Mirror()
-  assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, synced: false, stale: true })
+  assert.deepEqual(mirror.state, { phase: 'waiting', since: 1000, resourceVersion: '', lastEventAt: 0, synced: false })
+  t.mock.timers.setTime(2000)
   fold(mirror, [RESET], added('a', ''), [PAGE, '12', ''])
-  assert.equal(mirror.state.phase, 'listing')
+  assert.deepEqual([mirror.state.phase, mirror.state.since], ['listing', 2000])
   assert.deepEqual(mirror.state.progress, { received: 1, remaining: 12 })
   fold(mirror, [PAGE, '0', 'next'])
   assert.equal(mirror.state.progress.remaining, undefined)
   fold(mirror, [PAGE, '0', ''])
   assert.equal(mirror.state.progress.remaining, 0)
   assert.equal(mirror.synced, false)
+  t.mock.timers.setTime(3000)
   fold(mirror, [SYNCED, '5'])
-  assert.deepEqual([mirror.synced, mirror.state.phase, mirror.state.stale, mirror.state.progress], [true, 'live', false, undefined],
-    'the state must be live and current after the list')
-  fold(mirror, [INTERRUPTED, 'network', 'the watch failed', '', '', '800', ''])
-  assert.deepEqual([mirror.state.phase, mirror.state.stale], ['interrupted', true])
+  assert.deepEqual([mirror.synced, mirror.state.phase, mirror.state.since, mirror.state.progress], [true, 'listing', 2000, undefined],
+    'a complete list must not be live before its watch')
   fold(mirror, [LIVE, '5'])
-  assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.resourceVersion], ['live', false, '5'])
+  assert.deepEqual([mirror.state.phase, mirror.state.since, mirror.state.resourceVersion], ['live', 3000, '5'])
+  t.mock.timers.setTime(4000)
+  fold(mirror, [BOOKMARK, '6'], [INTERRUPTED, 'network', 'the watch failed', '', '', '800', ''])
+  t.mock.timers.setTime(5000)
+  fold(mirror, [INTERRUPTED, 'network', 'the watch failed again', '', '', '1600', ''], [RESET], [SYNCED, '7'])
+  assert.deepEqual([mirror.state.phase, mirror.state.since], ['stale', 4000], 'a relist must not be live or listing')
+  fold(mirror, [LIVE, '7'])
+  assert.deepEqual([mirror.state.phase, mirror.state.since], ['live', 5000])
   fold(mirror, [BOOKMARK, '8'], [SWITCHED, 'a proxy'])
   assert.equal(mirror.state.resourceVersion, '8')
   assert.equal(mirror.state, mirror.state)
   assert.ok(Object.isFrozen(mirror.state))
+})
+
+test('an interruption of the first list returns to the phase waiting', () => {
+  const mirror = new Mirror()
+  fold(mirror, [RESET], added('a', ''), [INTERRUPTED, 'network', 'away', '', '', '800', ''])
+  assert.deepEqual([mirror.state.phase, mirror.state.cause.code, mirror.items.size], ['waiting', 'network', 1])
+  fold(mirror, [RESET])
+  assert.deepEqual([mirror.state.phase, mirror.state.cause.code, mirror.state.retryAt], ['listing', 'network', undefined])
+})
+
+test('a list whose watch fails is stale', () => {
+  const mirror = new Mirror()
+  fold(mirror, [RESET], added('a', ''), [SYNCED, '5'], [INTERRUPTED, 'closed', 'ended', '', '', '0', ''])
+  assert.equal(mirror.state.phase, 'stale')
 })
 
 test('an interruption has a cause and a retry time, but a clean close that resumes at once keeps the state live', () => {
@@ -152,35 +174,53 @@ test('an interruption has a cause and a retry time, but a clean close that resum
   assert.equal(mirror.state, live)
   const before = Date.now()
   fold(mirror, [INTERRUPTED, 'status', 'lw: 500', '500', 'InternalError', '800', ''])
-  const { phase, stale, cause, retryAt } = mirror.state
-  assert.deepEqual([phase, stale, cause.code, cause.status, cause.reason, cause.retryable], ['interrupted', true, 'status', 500, 'InternalError', true])
+  const { phase, cause, retryAt } = mirror.state
+  assert.deepEqual([phase, cause.code, cause.status, cause.reason, cause.retryable], ['stale', 'status', 500, 'InternalError', true])
   assert.ok(retryAt >= before + 800 && retryAt <= Date.now() + 800)
   fold(mirror, [RESET])
-  assert.deepEqual([mirror.state.phase, mirror.state.retryAt, mirror.state.stale], ['listing', undefined, true])
+  assert.deepEqual([mirror.state.phase, mirror.state.retryAt], ['stale', undefined])
   fold(mirror, [LIVE, '9'])
-  assert.deepEqual([mirror.state.phase, mirror.state.cause, mirror.state.stale], ['live', undefined, false])
+  assert.deepEqual([mirror.state.phase, mirror.state.cause], ['live', undefined])
 })
 
 test('a clean close followed by a relist or a delay counts as an interruption', () => {
   for (const words of [['0', '1'], ['800', '']]) {
     const mirror = new Mirror()
     fold(mirror, ...first(), [INTERRUPTED, 'closed', 'ended', '', '', ...words])
-    assert.equal(mirror.state.phase, 'interrupted')
+    assert.equal(mirror.state.phase, 'stale')
   }
 })
 
 test('a final error stops the collection', () => {
   const mirror = new Mirror()
   fold(mirror, [RESET], [STOPPED, 'forbidden', 'no', '403', 'Forbidden', '0', ''])
-  const { phase, stale, cause } = mirror.state
-  assert.deepEqual([phase, stale, cause.code, cause.status, cause.retryable], ['stopped', true, 'forbidden', 403, false])
+  const { phase, cause } = mirror.state
+  assert.deepEqual([phase, cause.code, cause.status, cause.retryable], ['stopped', 'forbidden', 403, false])
 })
 
-test('a joining page receives the time of the last event', () => {
-  const mirror = new Mirror()
-  fold(mirror, ...first(), [ACTIVITY, '1234', '77'])
-  assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
-})
+const turns = [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']
+const down = [INTERRUPTED, 'network', 'away', '', '', '800', ''], closed = [INTERRUPTED, 'closed', 'ended', '', '', '0', '']
+for (const [words, ...records] of [
+  ['before the first list'], ['after a failed request', down], ['during the first list', [RESET], added('a', ''), [PAGE, '12', '']],
+  ['after a failure during the first list', [RESET], added('a', ''), down], ['before the watch', [RESET], added('a', ''), [SYNCED, '5']],
+  ['while it is live', ...first(added('a', 1))], ['after a clean close', ...first(added('a', 1)), closed], ['during another watch\'s turn', ...first(added('a', 1)), closed, turns],
+  ['after an interruption', ...first(added('a', 1)), down], ['during a relist', ...first(added('a', 1)), down, [RESET]],
+  ['after a relist', ...first(added('a', 1)), down, [RESET], [SYNCED, '12']],
+  ['with saved objects', [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '7']],
+  ['with restored objects', [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '7'], [RESET], [SYNCED, '']],
+]) {
+  test(`a page that joins ${words} has the same state`, (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1000 })
+    const mirror = new Mirror()
+    fold(mirror, ...records)
+    t.mock.timers.setTime(1500)
+    const late = new Mirror()
+    for (const bytes of replay(mirror)) decode(bytes, (kind, fields) => late.apply(kind, fields))
+    const members = ({ state: { since, progress, ...state }, resuming, items }) =>
+      ({ ...state, since: items.size && since, cause: state.cause?.message, resuming: resuming?.timeout, received: progress?.received, keys: [...items.keys()], retryAt: state.retryAt })
+    assert.deepEqual(members(late), members(mirror))
+  })
+}
 
 test('saved objects count neither as server data nor as list progress', () => {
   const mirror = new Mirror()

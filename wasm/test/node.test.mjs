@@ -28,7 +28,7 @@ test('a collection is listed and then watched', async (t) => {
   const space = namespace()
   await put(space, 'web-0', { spec: { nodeName: 'n1' } })
   const pods = follow(t, { namespace: space })
-  assert.equal(pods.state.phase, 'loading')
+  assert.equal(pods.state.phase, 'waiting')
   const seen = []
   const reading = (async () => {
     for await (const { type, key, initial, stale, finalStateUnknown, old, object } of pods) {
@@ -86,7 +86,7 @@ test('an object recreated while the watch was down is reported as deleted and ad
     }
   })()
   await server.command('stop')
-  await until(() => pods.state.phase === 'interrupted')
+  await until(() => pods.state.phase === 'stale')
   await server.deletePod(space, 'a')
   await put(space, 'a')
   await server.command('compact')
@@ -179,7 +179,7 @@ test('an exception in a token function is reported in the state, and the functio
     if (!asked++) throw new Error('the login has expired')
     return 'good'
   } })
-  await until(() => pods.state.phase === 'interrupted')
+  await until(() => pods.state.cause)
   assert.match(pods.state.cause.message, /the login has expired/)
   await pods.synced
 })
@@ -210,7 +210,7 @@ test('a response that is not a collection causes a permanent error, but temporar
     for (const path of ['/bad-gateway', '/away', '/cut', '/nothing']) {
       const followed = at(path)
       await until(() => followed.state.cause)
-      assert.deepEqual([followed.state.phase, followed.state.cause.retryable], ['interrupted', true], path)
+      assert.deepEqual([followed.state.phase, followed.state.cause.retryable], ['waiting', true], path)
     }
   }
 })
@@ -232,8 +232,8 @@ test('no change is missed after clean closes, broken connections and lost histor
   await until(() => pods.size === 3)
   assert.ok(phases.every((phase) => phase === 'live'), 'a clean close must not change the phase')
   await server.command('stop')
-  await until(() => pods.state.phase === 'interrupted')
-  assert.ok(pods.state.stale && pods.state.cause.retryable && pods.state.retryAt > 0)
+  await until(() => pods.state.phase === 'stale')
+  assert.ok(pods.state.cause.retryable && pods.state.retryAt > 0)
   await server.deletePod(space, 'a')
   await server.command('restart')
   await until(() => missed.length > 0)
@@ -294,7 +294,8 @@ test('wake() skips the delay before the next attempt', async (t) => {
   t.after(() => away.close())
   await once(away, 'listening')
   const pods = follow(t, { server: `http://127.0.0.1:${away.address().port}` })
-  await until(() => pods.state.phase === 'interrupted')
+  await until(() => pods.state.cause)
+  assert.equal(pods.state.phase, 'waiting')
   await until(() => { // without wake, the delays of up to 30 seconds would take minutes
     wake()
     return tries >= 12

@@ -53,7 +53,7 @@ test('a component shows the collection and its changes, and ends the watch when 
   }
   const { root, text } = mount(h(Pods))
   assert.equal(text(), '')
-  assert.equal(phases[0], 'loading')
+  assert.equal(phases[0], 'waiting')
   await until(() => text() === 'a' && phases.at(-1) === 'live')
   await put(space, 'b')
   await until(() => text() === 'a b')
@@ -164,7 +164,7 @@ test('the token function from the last render is called', async () => {
     return state.phase
   }
   const { text } = mount(h(Pods))
-  await until(() => text() === 'interrupted')
+  await until(() => text() === 'waiting')
   flushSync(() => say('later'))
   await until(() => text() === 'live')
   assert.equal(seen.at(-1), 'later')
@@ -213,15 +213,15 @@ test('a new inline token function does not open another collection', async () =>
 
 test('final errors and invalid options are returned, and the component does not throw', async () => {
   const Pods = ({ options }) => {
-    const { error, loaded, stale, state } = useListWatch(options)
-    return `${state.phase} ${error?.code} ${error === state.cause} ${loaded} ${stale}: ${error?.message}`
+    const { error, loaded, state } = useListWatch(options)
+    return `${state.phase} ${error?.code} ${error === state.cause} ${loaded}: ${error?.message}`
   }
   for (const [options, shown] of [
-    [{ server: guarded.url, resource: 'pods', token: 'weak' }, /^stopped forbidden true false true: /],
-    [{ server: server.url, resource: 'podz' }, /^stopped invalid true false true: .*unknown resource podz/],
-    [{ server: server.url, resource: 'pods', namespaces: 'a' }, /^stopped invalid true false true: .*namespaces; it must be an array of names/],
-    [{ server: server.url, resource: 'pods', namespaces: ['a', ''] }, /^stopped invalid true false true: .*namespaces; it must be an array of names/],
-    [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^stopped invalid true false true: .*not accept a signal/],
+    [{ server: guarded.url, resource: 'pods', token: 'weak' }, /^stopped forbidden true false: /],
+    [{ server: server.url, resource: 'podz' }, /^stopped invalid true false: .*unknown resource podz/],
+    [{ server: server.url, resource: 'pods', namespaces: 'a' }, /^stopped invalid true false: .*namespaces; it must be an array of names/],
+    [{ server: server.url, resource: 'pods', namespaces: ['a', ''] }, /^stopped invalid true false: .*namespaces; it must be an array of names/],
+    [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^stopped invalid true false: .*not accept a signal/],
   ]) {
     const { text } = mount(h(Pods, { options }))
     await until(() => shown.test(text()))
@@ -236,7 +236,7 @@ test('a server renders an empty collection, and the page hydrates it', async (t)
     return h('p', null, `${pods.state.phase} ${names(pods)}`)
   }
   const html = renderToString(h(Pods))
-  assert.equal(html, '<p>loading </p>')
+  assert.equal(html, '<p>waiting </p>')
   assert.equal(renderToString(h(() => useListWatch({ resource: 'pods' }, (pods) => `${pods.by('x', 'y').length}${pods.get('a')}${pods.item('a')}`))), '0undefinedundefined')
   assert.equal(await watching(), 0)
   const container = document.createElement('div')

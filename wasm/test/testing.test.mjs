@@ -109,7 +109,7 @@ test('interrupted collections keep their objects and relist after recover()', as
   cluster.interrupt()
   const late = open({ resource: 'nodes' })
   await settled()
-  assert.deepEqual([pods.state.phase, pods.state.cause.code, late.state.phase], ['interrupted', 'network', 'interrupted'])
+  assert.deepEqual([pods.state.phase, pods.state.cause.code, late.state.phase], ['stale', 'network', 'waiting'])
   cluster.delete(pod('a/1'))
   assert.equal(keys(pods), 'a/1 a/2')
   const deletions = []
@@ -119,7 +119,7 @@ test('interrupted collections keep their objects and relist after recover()', as
 })
 
 for (const [status, code, phase] of [[401, 'unauthorized', 'stopped'], [403, 'forbidden', 'stopped'], [404, 'not-found', 'stopped'], [422, 'invalid', 'stopped'],
-  [410, 'expired', 'interrupted'], [429, 'too-many-requests', 'interrupted'], [500, 'status', 'interrupted']]) {
+  [410, 'expired', 'waiting'], [429, 'too-many-requests', 'waiting'], [500, 'status', 'waiting']]) {
   test(`a new collection is ${phase} with the code ${code} if the server responds with ${status}`, async () => {
     cluster.reject('deployments', status, { message: 'no' })
     const deployments = open({ resource: 'deployments' })
@@ -133,7 +133,7 @@ test('a rejection interrupts a loaded collection without stopping it, and does n
   const a = open({ resource: 'pods', namespace: 'a' }), b = open({ resource: 'pods', namespace: 'b' })
   await Promise.all([a.synced, b.synced])
   cluster.reject('pods', 403, { namespace: 'a' })
-  assert.deepEqual([a.state.phase, b.state.phase], ['interrupted', 'live'])
+  assert.deepEqual([a.state.phase, b.state.phase], ['stale', 'live'])
   cluster.recover()
   assert.equal(a.state.phase, 'live')
 })

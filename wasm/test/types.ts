@@ -136,10 +136,10 @@ function Selections() {
 }
 
 function Lists() {
-  const { items, loaded, error, errors, stale, state } = useListWatch<Pod>({ resource: 'pods', namespaces: ['a', 'b'], keepAlive: 0, keepPrevious: true })
+  const { items, loaded, error, errors, state } = useListWatch<Pod>({ resource: 'pods', namespaces: ['a', 'b'], keepAlive: 0, keepPrevious: true })
   const pods: readonly Item<Pod>[] = items
   const failed: ListWatchError | undefined = errors['a'] ?? error
-  const flags: boolean[] = [loaded, stale, state.synced]
+  const flags: boolean[] = [loaded, state.synced, state.phase === 'live']
   const inline = useListWatch({ resource: 'pods', indexes: { node: 'spec.nodeName' } })
   inline.by('node', 'n1')
   // @ts-expect-error the options have no such index
@@ -153,12 +153,12 @@ function Lists() {
 }
 
 function Objects({ name }: { name: string | undefined }) {
-  const { object, loaded, error, stale } = useObject<Pod>(name === undefined ? null : { resource: 'pods', namespace: 'shop', name })
+  const { object, loaded, error, phase: known } = useObject<Pod>(name === undefined ? null : { resource: 'pods', namespace: 'shop', name })
   const phase: string | undefined = object?.status?.phase
   const same: Pod | undefined = useObject({ ...typed, name: 'web-0' }).object
   // @ts-expect-error an object has a name
   useObject<Pod>({ resource: 'pods' })
-  return [phase, same, loaded satisfies boolean, stale satisfies boolean, error?.code]
+  return [phase, same, loaded satisfies boolean, known satisfies Phase, error?.code]
 }
 
 function Several() {

@@ -9,9 +9,9 @@ import { fakeCluster } from 'listwatch/testing'
 const pod = (name) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name } })
 
 function Pods() {
-  const { items, loaded, error, stale } = useListWatch({ server: 'http://cluster', resource: 'pods' })
+  const { items, loaded, error, state } = useListWatch({ server: 'http://cluster', resource: 'pods' })
   if (error && !loaded) return h('p', null, error.code)
-  return h('p', null, loaded ? `${items.map(({ name }) => name).join(' ')}${stale ? ' (stale)' : ''}` : 'loading')
+  return h('p', null, loaded ? `${items.map(({ name }) => name).join(' ')}${state.phase === 'live' ? '' : ` (${state.phase})`}` : 'loading')
 }
 
 configure({ asyncUtilTimeout: 30_000 })

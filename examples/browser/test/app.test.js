@@ -375,7 +375,7 @@ test('if the server is down when the page loads, the page shows the error from t
   answer = () => { throw new TypeError('away') }
   await boot()
   assert.equal(feed().options.resource, 'v1/pods')
-  feed().report({ phase: 'interrupted', stale: true, resourceVersion: '', lastEventAt: 0, retryAt: Date.now() + 3000, cause: { code: 'network', message: 'http: no response: the server may be down' } })
+  feed().report({ phase: 'waiting', resourceVersion: '', lastEventAt: 0, retryAt: Date.now() + 3000, cause: { code: 'network', message: 'http: no response: the server may be down' } })
   drawn()
   assert.equal(byId('connection-text').textContent, 'No connection · next try in 3 s')
   assert.deepEqual(texts('#empty > *'), ['Not loaded yet · No connection', 'no response: the server may be down'])
@@ -407,10 +407,10 @@ test('if the server is not an API server, the page shows the error instead of th
 
 test('the retry button retries an interrupted collection and reopens a stopped collection', async () => {
   await bootWith('#/v1/pods', pod('a'))
-  feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'network', message: 'away' } })
+  feed().report({ ...live('10'), phase: 'stale', cause: { code: 'network', message: 'away' } })
   click(byId('retry'))
   assert.deepEqual([calls.wake, feeds().length], [1, 1])
-  feed().report({ ...live('10'), phase: 'stopped', stale: true, cause: { code: 'forbidden', message: 'no' } })
+  feed().report({ ...live('10'), phase: 'stopped', cause: { code: 'forbidden', message: 'no' } })
   click(byId('retry'))
   assert.deepEqual([calls.wake, feeds().length, feeds()[0].closed], [1, 2, true])
   assert.equal(byId('connect').open, false)
@@ -418,7 +418,7 @@ test('the retry button retries an interrupted collection and reopens a stopped c
 
 test('after a 401 response, the retry button asks for another token', async () => {
   await bootWith('#/v1/pods', pod('a'))
-  feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'unauthorized', message: 'listwatch: Unauthorized' } })
+  feed().report({ ...live('10'), phase: 'stale', cause: { code: 'unauthorized', message: 'listwatch: Unauthorized' } })
   drawn()
   assert.equal(byId('retry').textContent, 'Enter another token')
   click(byId('retry'))
@@ -511,7 +511,7 @@ test('the menu is refreshed after a reconnect, and when the server no longer off
     await settle()
     return asks() - before
   }
-  const lost = { phase: 'interrupted', cause: { code: 'network', message: 'away' } }, unknown = { phase: 'interrupted', cause: { code: 'not-found', message: 'none' } }
+  const lost = { phase: 'stale', cause: { code: 'network', message: 'away' } }, unknown = { phase: 'stale', cause: { code: 'not-found', message: 'none' } }
   assert.equal(await after({}), 0)
   assert.equal(await after(lost), 0)
   assert.equal(await after({}), 1)
@@ -593,7 +593,7 @@ test('the URL and the buttons filter by status, and Escape clears the filter', a
 test('an incomplete list is sorted only at intervals', async () => {
   await boot('#/v1/pods')
   const arrive = (name) => {
-    feed().report({ phase: 'listing', stale: true, resourceVersion: '', lastEventAt: 0, progress: { received: 1 } }, first(pod(name)))
+    feed().report({ phase: 'listing', resourceVersion: '', lastEventAt: 0, progress: { received: 1 } }, first(pod(name)))
     frame()
   }
   clock += 200

@@ -69,7 +69,7 @@ test('changes update the rows, the history and the rate, and are reported', (t) 
   const now = 1_000_000_000
   t.mock.timers.enable({ apis: ['Date'], now })
   const feed = feedOf(), [collection] = opened, one = pod('1'), two = pod('2', { n: 2 })
-  assert.deepEqual(feed.state.phase, 'loading')
+  assert.deepEqual(feed.state.phase, 'waiting')
   collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
   assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
   assert.equal(feed.rate.list(now).at(-1), 0, 'objects from the first list must not count as changes')
@@ -85,14 +85,14 @@ test('changes update the rows, the history and the rate, and are reported', (t) 
 test('the state and the rows change together', () => {
   const feed = feedOf()
   opened[0].state = live('10')
-  assert.deepEqual([feed.state.phase, feed.rows.size], ['loading', 0])
+  assert.deepEqual([feed.state.phase, feed.rows.size], ['waiting', 0])
   opened[0].report(live('10'), [added(pod('1'), { initial: true })])
   assert.deepEqual([feed.state.phase, feed.rows.size], ['live', 1])
 })
 
 test('the resourceVersion before the first change is unknown', () => {
   const feed = feedOf()
-  opened[0].report({ phase: 'listing', stale: true, lastEventAt: 0 }, [added(pod('1'))])
+  opened[0].report({ phase: 'listing', lastEventAt: 0 }, [added(pod('1'))])
   assert.deepEqual(feed.history.of('shop/web').map(({ before, after }) => [before, after]), [['', '']])
 })
 
@@ -105,7 +105,7 @@ test('a new state is reported even without changes', () => {
 test('a feed for a resource that the server does not offer stops and reports the cause', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
-  assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not offer "nosuch"' }, resourceVersion: '', lastEventAt: 0 })
+  assert.deepEqual(feed.state, { phase: 'stopped', cause: { code: 'not-found', message: 'the server does not offer "nosuch"' }, resourceVersion: '', lastEventAt: 0 })
   assert.equal(feed.rows.size, 0)
   feed.close()
 })
@@ -159,7 +159,7 @@ test('full objects are requested again after a reconnect', () => {
   const first = feed.versionsOf(row)
   collection.report(live('11'))
   assert.equal(feed.versionsOf(row), first)
-  collection.report({ ...live('11'), phase: 'interrupted' })
+  collection.report({ ...live('11'), phase: 'stale' })
   assert.equal(feed.versionsOf(row), first)
   first.newest = pod('1').object
   collection.report(live('12'))

@@ -45,8 +45,8 @@ test('known namespaces remain available after their watch stops', () => {
 
 test('an interruption is reported only if its cause is an error response', () => {
   const { heard, collection } = namespaces(), refused = { code: 'status', message: 'no', status: 500 }
-  collection.report({ phase: 'interrupted', cause: { code: 'network', message: 'away' } })
-  collection.report({ phase: 'interrupted', cause: refused })
+  collection.report({ phase: 'stale', cause: { code: 'network', message: 'away' } })
+  collection.report({ phase: 'stale', cause: refused })
   assert.deepEqual(heard, [[[], undefined], [[], refused]])
 })
 

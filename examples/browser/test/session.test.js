@@ -86,8 +86,8 @@ test('the page shows an error about a malformed response until discovery succeed
   session.connect()
   await settle()
   assert.deepEqual(calls(), ['leave', 'draw'])
-  const { phase, stale, cause, retryAt } = session.waiting
-  assert.deepEqual([phase, stale, cause.code, retryAt], ['interrupted', true, 'malformed', Date.now() + 1000])
+  const { phase, cause, retryAt } = session.waiting
+  assert.deepEqual([phase, cause.code, retryAt], ['waiting', 'malformed', Date.now() + 1000])
   answer = () => discovery('pods')
   mock.timers.tick(1000)
   await settle()
@@ -106,7 +106,7 @@ test('a notice about a failed discovery is shown only if the collection is not i
   assert.deepEqual(calls(), ['leave', 'show', 'draw'])
   reload()
   session.connect()
-  page.feed = { state: { phase: 'interrupted' } }
+  page.feed = { state: { phase: 'stale' } }
   await settle()
   assert.deepEqual([line('collections'), session.waiting], [undefined, undefined])
 })
@@ -128,7 +128,7 @@ for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
     session.load()
     await settle()
     assert.deepEqual(calls(), ['leave', 'draw'])
-    assert.deepEqual(session.waiting, { phase: 'stopped', stale: true, cause: { code, message: `the server answered ${status}: no` } })
+    assert.deepEqual(session.waiting, { phase: 'stopped', cause: { code, message: `the server answered ${status}: no` } })
     assert.equal(byId('connect').open, true)
     assert.equal(byId('connect-why').textContent, `the server answered ${status}: no`)
   })
@@ -224,7 +224,7 @@ test('a failed quiet refresh shows a notice only if the page is live', async () 
   session.connect()
   await settle()
   answer = () => refusal(503)
-  page.feed = { state: { phase: 'interrupted' } }
+  page.feed = { state: { phase: 'stale' } }
   session.refreshQuietly()
   await settle()
   assert.equal(line('collections'), undefined)

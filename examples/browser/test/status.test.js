@@ -4,7 +4,7 @@ import { indicator, explain, emptyMessage, isKnown, missingMessage, needsToken, 
 
 const route = { search: '', statuses: [], namespace: '', plural: 'pods' }
 const cause = (code, message = 'why', more) => ({ code, message, ...more })
-const state = (phase, more) => ({ phase, stale: phase !== 'live', ...more })
+const state = (phase, more) => ({ phase, ...more })
 
 const WORDS = {
   unauthorized: 'The server rejected the token', forbidden: 'Not allowed', 'not-found': 'The server has no such collection',
@@ -36,12 +36,15 @@ test('only a network error is described as offline', (t) => {
 
 test('the indicator explains why a page is not live', () => {
   const shown = (phase, more) => indicator(state(phase, more), 1000)
-  assert.deepEqual(shown('loading'), { tone: 'busy', text: 'Connecting', more: '', title: '' })
+  assert.deepEqual(shown('waiting'), { tone: 'busy', text: 'Connecting', more: '', title: '' })
+  assert.deepEqual(shown('stale'), { tone: 'busy', text: 'Connecting', more: '', title: '' })
   assert.deepEqual(shown('listing'), { tone: 'busy', text: 'Listing', more: '', title: '' })
+  assert.deepEqual(shown('listing', { synced: true }), { tone: 'busy', text: 'Opening the watch', more: '', title: '' })
   assert.deepEqual(shown('stopped'), { tone: 'bad', text: 'Stopped', more: '', title: '' })
   assert.deepEqual(shown('stopped', { cause: cause('forbidden') }), { tone: 'bad', text: 'Not allowed', more: '', title: 'why' })
   const lost = { tone: 'warn', text: 'No connection', title: 'why' }
-  const next = (retryAt) => shown('interrupted', { cause: cause('network'), retryAt })
+  for (const phase of ['waiting', 'stale']) assert.deepEqual(shown(phase, { cause: cause('network'), retryAt: 1001 }), { ...lost, more: ' · next try in 1 s' })
+  const next = (retryAt) => shown('stale', { cause: cause('network'), retryAt })
   assert.deepEqual(next(undefined), { ...lost, more: ' · trying now' })
   assert.deepEqual(next(1001), { ...lost, more: ' · next try in 1 s' })
   assert.deepEqual(next(2000), { ...lost, more: ' · next try in 1 s' })
@@ -60,21 +63,24 @@ test('only a 401 response requires another token', () => {
 })
 
 test('the retry button is hidden while the page connects', () => {
-  for (const phase of ['loading', 'listing']) assert.equal(actionLabel(state(phase)), '')
-  assert.equal(actionLabel(state('interrupted')), 'Try now')
+  for (const phase of ['waiting', 'listing']) assert.equal(actionLabel(state(phase)), '')
+  assert.equal(actionLabel(state('stale', { retryAt: 1, cause: cause('network') })), 'Try now')
+  assert.equal(actionLabel(state('stale', { cause: cause('network') })), '', 'a relist is in progress')
 })
 
 test('rows are marked as stale only after the first complete list', () => {
-  const at = new Date(2030, 0, 1, 13, 3, 4).getTime(), stale = { stale: true, lastEventAt: at }
+  const at = new Date(2030, 0, 1, 13, 3, 4).getTime(), stale = { phase: 'stale', lastEventAt: at }
   assert.equal(staleness(stale, 3, at + 34_000), 'Stale: last update at 13:03:04, 34s ago. Later changes are unknown.')
   assert.equal(staleness({ ...stale, cause: cause('network') }, 1, at), 'Stale: last update at 13:03:04, 0s ago. Later changes are unknown. Cause: why')
   assert.equal(staleness({ ...stale, progress: { received: 1 } }, 3, at), '')
-  assert.equal(staleness({ stale: true, lastEventAt: 0 }, 3, at), '')
+  assert.equal(staleness({ phase: 'stale', lastEventAt: 0 }, 3, at), '')
+  assert.match(staleness({ phase: 'stopped', lastEventAt: at }, 3, at), /^Stale: /)
+  for (const phase of ['waiting', 'listing', 'live']) assert.equal(staleness({ phase, lastEventAt: at }, 3, at), '')
 })
 
 test('the number of objects is known after a complete list', () => {
-  assert.equal(isKnown(state('loading', { resourceVersion: '' }), 0), false)
-  assert.equal(isKnown(state('loading', { resourceVersion: '' }), 1), true)
+  assert.equal(isKnown(state('waiting', { resourceVersion: '' }), 0), false)
+  assert.equal(isKnown(state('waiting', { resourceVersion: '' }), 1), true)
   assert.equal(isKnown(state('live', { resourceVersion: '1' }), 0), true)
 })
 
@@ -83,21 +89,22 @@ test('an empty table shows the reason and a next step', () => {
   assert.deepEqual(lines(state('stopped', { cause: cause('not-found') })),
     ['The server has no such collection', 'why', 'Choose another collection in the menu, or refresh the menu with ⟳.'])
   assert.deepEqual(lines(state('stopped', { cause: cause('forbidden') })), ['Not allowed', 'why'])
-  assert.deepEqual(lines(state('loading')), [])
-  assert.deepEqual(lines(state('interrupted', { cause: cause('network') })), ['Not loaded yet · No connection', 'why'])
+  assert.deepEqual(lines(state('waiting')), [])
+  assert.deepEqual(lines(state('waiting', { cause: cause('network') })), ['Not loaded yet · No connection', 'why'])
   const live = state('live', { resourceVersion: '1' })
   assert.deepEqual(lines(live), ['No pods', 'They appear here as soon as there are any.'])
   assert.deepEqual(lines(live, 0, { namespace: 'shop' }), ['No pods in shop', 'They appear here as soon as there are any.'])
   assert.deepEqual(lines(live, 3, { search: 'x' }), ['Nothing matches “x”', 'Esc clears the search.'])
   assert.deepEqual(lines(live, 3, { statuses: ['Failed', 'Error'] }), ['Nothing has the status Failed or Error', 'Esc clears the filters.'])
   assert.deepEqual(lines(live, 3, { statuses: ['Failed'], search: 'x' }), ['Nothing has the status Failed and matches “x”', 'Esc clears the filters.'])
-  assert.deepEqual(lines(state('interrupted', { resourceVersion: '1', cause: cause('network') })),
+  assert.deepEqual(lines(state('stale', { resourceVersion: '1', cause: cause('network') })),
     ['There were no pods', 'Later changes are unknown. Cause: why'])
-  assert.deepEqual(lines(state('listing', { resourceVersion: '1' })), [])
+  assert.deepEqual(lines(state('listing', { resourceVersion: '' })), [])
+  assert.deepEqual(lines(state('listing', { resourceVersion: '1' })), ['No pods', 'They appear here as soon as there are any.'], 'the watch is not open yet')
 })
 
 test('the message about a missing object depends on the list and the namespace', () => {
-  const web = { kind: 'Pod', name: 'web', namespace: 'shop' }, live = state('live'), lost = state('interrupted')
+  const web = { kind: 'Pod', name: 'web', namespace: 'shop' }, live = state('live'), lost = state('stale')
   assert.equal(missingMessage(live, web, ''), 'The Pod web does not exist in the namespace shop. It may have been deleted.')
   assert.equal(missingMessage(live, { kind: 'Node', name: 'n1', namespace: '' }, ''), 'The Node n1 does not exist. It may have been deleted.')
   assert.equal(missingMessage(lost, web, 'shop'), 'The last known list does not contain the Pod web in the namespace shop. Later changes are unknown.')
@@ -105,7 +112,8 @@ test('the message about a missing object depends on the list and the namespace',
 })
 
 test('the progress of the first list is shown', () => {
-  assert.deepEqual(progress(state('loading')), { text: 'Loading' })
+  assert.deepEqual(progress(state('waiting')), { text: 'Loading' })
+  assert.equal(progress(state('waiting', { cause: cause('network') })), undefined)
   assert.equal(progress(state('live')), undefined)
   const listing = (received, remaining) => progress(state('listing', { progress: { received, remaining } }))
   assert.deepEqual(listing(1500), { text: '1,500 received' })

@@ -6,8 +6,8 @@ import { resetAnnouncements, showState } from '../statusview.js'
 const NOW = new Date(2030, 0, 1, 12, 0, 0).getTime()
 const route = { plural: 'pods', namespace: '', search: '', statuses: [] }
 const feed = (size, shown = size) => ({ rows: { size, shown, view: Array.from({ length: shown }) } })
-const live = { phase: 'live', stale: false, resourceVersion: '7', lastEventAt: NOW }
-const lost = { phase: 'interrupted', stale: true, resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
+const live = { phase: 'live', resourceVersion: '7', lastEventAt: NOW }
+const lost = { phase: 'stale', resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
 const show = (state, of = feed(3), where = {}) => showState(state, of, { ...route, ...where }, NOW)
 const hidden = (id) => byId(id).hidden
 const text = (id) => byId(id).textContent
@@ -55,7 +55,7 @@ test('an interrupted collection is marked as stale and offers a retry', () => {
 })
 
 test('without a feed, the table is hidden', () => {
-  showState({ phase: 'loading', stale: true }, undefined, route, NOW)
+  showState({ phase: 'waiting' }, undefined, route, NOW)
   assert.equal(hidden('grid'), true)
   assert.equal(text('connection-text'), 'Connecting')
   assert.equal(text('count'), 'Loading')
@@ -88,13 +88,13 @@ test('the hidden retry button keeps its label', () => {
 
 test('the progress of the first list is shown', () => {
   const bar = byId('progress')
-  show({ phase: 'listing', stale: true, progress: { received: 500, remaining: 1500 } }, feed(500))
+  show({ phase: 'listing', progress: { received: 500, remaining: 1500 } }, feed(500))
   assert.equal(bar.hidden, false)
   assert.deepEqual(['aria-valuenow', 'aria-valuetext'].map((name) => bar.getAttribute(name)), ['25', '500 of 2,000'])
   assert.equal(bar.classList.contains('unknown'), false)
   assert.equal(byId('progress-bar').style.width, '25%')
   assert.equal(text('count'), '500 of 2,000')
-  show({ phase: 'listing', stale: true, progress: { received: 700 } }, feed(0))
+  show({ phase: 'listing', progress: { received: 700 } }, feed(0))
   assert.deepEqual(['aria-valuenow', 'aria-valuetext'].map((name) => bar.getAttribute(name)), [null, '700 received'])
   assert.ok(bar.classList.contains('unknown'))
   assert.equal(byId('progress-bar').style.width, '')
@@ -135,7 +135,7 @@ test('each state is announced once, and a live state includes the number of obje
   assert.equal(later(), '')
   show(lost)
   assert.equal(later(), 'No connection')
-  show({ phase: 'listing', stale: true })
+  show({ phase: 'listing' })
   assert.equal(later(), 'No connection', 'the start of a list must not be announced')
   byId('announcer').textContent = ''
   show(lost)

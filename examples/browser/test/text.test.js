@@ -84,15 +84,15 @@ test('titles separate words with spaces', () => {
 
 test('stale data is shown with its time and age', () => {
   const at = new Date(2030, 0, 1, 12, 3, 4).getTime()
-  assert.match(staleness({ stale: true, lastEventAt: at, cause: { message: 'gone' } }, 3, at + 34_000), /12:03:04, 34s ago.*Cause: gone/)
-  assert.equal(staleness({ stale: false, lastEventAt: at }, 3, at), '')
-  assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'an empty table must not be marked as stale')
+  assert.match(staleness({ phase: 'stale', lastEventAt: at, cause: { message: 'gone' } }, 3, at + 34_000), /12:03:04, 34s ago.*Cause: gone/)
+  assert.equal(staleness({ phase: 'live', lastEventAt: at }, 3, at), '')
+  assert.equal(staleness({ phase: 'stale', lastEventAt: at }, 0, at), '', 'an empty table must not be marked as stale')
   assert.deepEqual(progress({ phase: 'listing', progress: { received: 500, remaining: 1500 } }), { part: 0.25, text: '500 of 2,000' })
 })
 
 test('a live page shows when the server last sent data, if that was at least 10 s ago', () => {
   const at = Date.UTC(2030, 0, 1)
-  const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at }, at + ms)
+  const shown = (ms) => indicator({ phase: 'live', resourceVersion: '7', lastEventAt: at }, at + ms)
   const words = (ms) => shown(ms).text + shown(ms).more
   assert.deepEqual(shown(9_999), { tone: 'ok', text: 'Live', more: '', title: 'Version 7' })
   assert.deepEqual(shown(43_900), { tone: 'quiet', text: 'Live', more: ', last update 43 s ago', title: 'Version 7' })
@@ -102,23 +102,23 @@ test('a live page shows when the server last sent data, if that was at least 10 
 
 test('a live page reports delayed changes while watches take turns', () => {
   const at = Date.UTC(2030, 0, 1), cause = { code: 'turns', message: 'watches take turns on two connections' }
-  const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
+  const shown = (ms) => indicator({ phase: 'live', resourceVersion: '7', lastEventAt: at, cause }, at + ms)
   assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, a few seconds behind', more: '', title: cause.message })
   assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, a few seconds behind', more: ', last update 12 s ago', title: cause.message })
 })
 
 test('the retry button offers another token after a 401 response, or a retry unless the server requested a delay', () => {
-  const offered = (phase, code, status) => actionLabel({ phase, stale: true, cause: { code, message: 'x', status } })
-  assert.equal(offered('interrupted', 'unauthorized', 401), 'Enter another token')
+  const offered = (phase, code, status) => actionLabel({ phase, retryAt: phase === 'stale' ? 1 : undefined, cause: { code, message: 'x', status } })
+  assert.equal(offered('stale', 'unauthorized', 401), 'Enter another token')
   assert.equal(offered('stopped', 'unauthorized'), 'Enter another token')
-  assert.equal(offered('interrupted', 'network'), 'Try now')
+  assert.equal(offered('stale', 'network'), 'Try now')
   assert.equal(offered('stopped', 'forbidden', 403), 'Try now')
-  assert.equal(offered('interrupted', 'too-many-requests', 429), '')
+  assert.equal(offered('stale', 'too-many-requests', 429), '')
   assert.equal(offered('live', 'turns'), '')
 })
 
 test('the countdown to a retry changes only the text that is hidden from screen readers', () => {
-  const state = { phase: 'interrupted', stale: true, cause: { code: 'network', message: 'refused' }, retryAt: 5000 }
+  const state = { phase: 'stale', cause: { code: 'network', message: 'refused' }, retryAt: 5000 }
   assert.deepEqual(indicator(state, 2000), { tone: 'warn', text: 'No connection', more: ' · next try in 3 s', title: 'refused' })
   assert.deepEqual(indicator(state, 5000), { tone: 'warn', text: 'No connection', more: ' · trying now', title: 'refused' })
   assert.equal(indicator({ ...state, phase: 'stopped', cause: { code: 'status', message: 'x' } }, 0).text, 'The server answered with an error')

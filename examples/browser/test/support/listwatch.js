@@ -11,10 +11,10 @@ export const opened = []
 export const calls = { wake: 0, refuse: undefined }
 export const wake = () => { calls.wake++ }
 
-export const live = (resourceVersion = '1', more = {}) => ({ phase: 'live', stale: false, resourceVersion, lastEventAt: Date.now(), ...more })
+export const live = (resourceVersion = '1', more = {}) => ({ phase: 'live', synced: true, resourceVersion, lastEventAt: Date.now(), ...more })
 
 class Fake {
-  state = { phase: 'loading', stale: true, resourceVersion: '', lastEventAt: 0 }
+  state = { phase: 'waiting', synced: false, resourceVersion: '', lastEventAt: 0 }
   closed = false
   items = []
   #listeners = new Set()
