@@ -26,7 +26,7 @@ func TestLimitsHaveTheDocumentedValues(t *testing.T) {
 		"idle timeout of a list":                          {90 * time.Second, idleRequest},
 		"idle timeout after the timeout of a watch":       {5 * time.Second, idleGrace},
 		"streaming list without an initial object":        {time.Minute, stalledStream},
-		"interval of idle checks":                         {10 * time.Second, maxInterval},
+		"interval of idle checks":                         {5 * time.Second, maxInterval},
 		"interval between log entries with the same text": {time.Minute, logEvery},
 		"remembered log entries":                          {16, maxLogged},
 		"error response, in bytes":                        {64 << 10, maxErrorBody},

@@ -9,7 +9,7 @@ const (
 	longTimeout  = 5 * time.Minute // for a watch with bookmarks
 )
 
-// These constants are idle timeouts. The watchdog checks every 10 seconds, so it detects a half-open connection within
+// These constants are idle timeouts. The watchdog checks every 5 seconds, so it detects a half-open connection within
 // 150 seconds.
 const (
 	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)

@@ -11,7 +11,7 @@ import (
 
 // maxInterval is the maximum time between two checks of the watchdog. An idle request ends at most this long after its
 // idle timeout, or after the computer wakes from sleep.
-const maxInterval = 10 * time.Second
+const maxInterval = 5 * time.Second
 
 // watchdog cancels the context of a request with ErrSilent after the idle timeout. The time that the caller needs to
 // handle an event does not count. The watchdog reads two clocks and uses the larger elapsed time, because sleep stops
