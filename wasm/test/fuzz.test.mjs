@@ -81,7 +81,7 @@ test('objects in records match the result of JSON.parse', () => rounds(60, async
     return made
   }
   const items = random.some(20, (_, i) => concat(i ? ',' : '', change('ADDED').bytes))
-  const list = concat(`{"metadata":{"resourceVersion":"${++version}"},"items":[`, ...items, '],"kind":"List","apiVersion":"v1"}')
+  const list = concat(`{"metadata":{"resourceVersion":"${++version}"},"items":[`, ...items, '],"kind":"PodList","apiVersion":"v1"}')
   const events = random.some(30, () => {
     const type = random.of('ADDED', 'MODIFIED', 'DELETED')
     return concat(`{"type":"${type}","object":`, change(type).bytes, random.of('}\n', '}'))
