@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { after, before, describe, it } from 'node:test'
 import { Theatre } from './play.mjs'
+import { relay } from './relay.mjs'
 import { pod } from './view.mjs'
 
 const axe = createRequire(import.meta.url).resolve('axe-core')
@@ -289,6 +290,36 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
+    // The relay replaces a cluster by another one on the same port.
+    for (const [difference, before, after] of [['lower', 100, 0], ['higher', 0, 100]]) {
+      it(`replaces the objects of a server that was rebuilt with ${difference} resourceVersions, and is not live before that`, play({ quiet: true }, async (view, cluster) => {
+        const rebuilt = await theatre.stage.cluster({ quiet: true }), at = await relay(cluster.url)
+        try {
+          await cluster.write({ n: before, seed: 1 })
+          for (const name of ['old-0', 'old-1']) await view.create('pods', pod(name))
+          view.address = `${theatre.stage.url}/ui/?server=${encodeURIComponent(at.url)}`
+          await view.goto('#/v1/pods')
+          await view.rows('shop/old-0', 'shop/old-1')
+          await view.until('the connection', async () => /^Live/.test(await view.text('#connection-text')))
+          await view.page.evaluate(recordStatus)
+          at.to('')
+          await view.until('the interruption', async () => /^⚠/.test(await view.page.title()))
+          await view.picture(`rebuilt-${difference}-outage`)
+          view.cluster = rebuilt
+          await view.create('pods', pod('new'))
+          await rebuilt.write({ n: after, seed: 2 })
+          at.to(rebuilt.url)
+          await view.rows('shop/new')
+          await view.until('the connection', async () => /^Live/.test(await view.text('#connection-text')))
+          await view.picture(`rebuilt-${difference}`)
+          assert.deepEqual(await view.page.evaluate(() => globalThis.lies), [])
+        } finally {
+          at.close()
+          await rebuilt.close()
+        }
+      }))
+    }
+
     it('shows the saved objects as stale after a reload during an outage', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
@@ -455,4 +486,20 @@ export function dashboard(name) {
       await view.accessible(axe, 'server')
     }))
   })
+}
+
+// Records each time at which the page, after its first interruption, is live and shows an object of the old server that
+// was not deleted.
+function recordStatus() {
+  globalThis.lies = []
+  let interrupted = false
+  const look = () => {
+    const status = document.getElementById('connection-text').textContent
+    interrupted ||= !status.startsWith('Live')
+    const old = [...document.querySelectorAll('.row:not([hidden]):not(.gone)')].filter(({ dataset }) => /old-/.test(dataset.key))
+    const troubled = document.title.startsWith('⚠')
+    if (interrupted && old.length && (status.startsWith('Live') || !troubled)) globalThis.lies.push(`${document.title}: ${status}`)
+    requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'
+import { ApiServer, REBUILT } from './apiserver.mjs'
 import { serve, until } from './support.mjs'
 
 const window = new Window()
@@ -11,7 +12,7 @@ const { StrictMode, createElement: h, startTransition, useLayoutEffect, useState
 const { flushSync } = await import('react-dom')
 const { createRoot, hydrateRoot } = await import('react-dom/client')
 const { renderToString } = await import('react-dom/server')
-const { init } = await import('../index.js')
+const { init, wake } = await import('../index.js')
 const { useListWatch } = await import('../react.js')
 
 let server, guarded, last = 0
@@ -149,6 +150,35 @@ test('rendering with new inline functions returns the previous selection if it i
   assert.equal(text(), '2 a')
   assert.equal(shown, before)
 })
+
+for (const [difference, rebuilt] of Object.entries(REBUILT)) {
+  test(`a component replaces the objects of a server within 10 s after it was rebuilt with ${difference}`, async (t) => {
+    const api = new ApiServer('/api/v1/pods')
+    api.rebuild({ version: 1000, names: ['a', 'b'] })
+    await api.start()
+    t.after(() => api.stop())
+    const rendered = []
+    const Pods = () => {
+      const { items, state } = useListWatch({ server: api.url, resource: 'pods', keepAlive: 0, streamingLists: false })
+      rendered.push(`${state.phase} ${items.map(({ uid }) => uid).join()}`)
+      return rendered.at(-1)
+    }
+    const { root, text } = mount(h(Pods))
+    const live = () => until(() => text() === `live ${api.objects.map(({ metadata }) => metadata.uid).join()}`)
+    await live()
+    await api.stop()
+    await until(() => text() === 'stale a 1000,b 1000')
+    rendered.length = 0
+    api.rebuild(rebuilt)
+    await api.start()
+    const reconnected = Date.now()
+    wake()
+    await live()
+    assert.ok(Date.now() - reconnected < 10_000, `live after ${Date.now() - reconnected} ms`)
+    assert.equal(rendered.includes('live a 1000,b 1000'), !!rebuilt.plausible)
+    root.unmount()
+  })
+}
 
 test('the token function from the last render is called', async () => {
   const seen = []
