@@ -13,7 +13,7 @@ export interface UseListWatchOptions<I extends string = string> extends Omit<Lis
    */
   keepAlive?: number | undefined
   /**
-   * If the options change, continues to show the previous objects until the new list is complete. Until then, `loaded` is
+   * If the options change, continues to show the previous objects until the list for them is complete. Until then, `loaded` is
    * true, the phase is `"stale"`, and `by` returns no items for an index that the previous options lack.
    *
    * Default: `false`.
