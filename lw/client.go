@@ -191,6 +191,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 		event.ResourceVersion = string(scanned.ResourceVersion())
 		if scanned.initialEventsEnd {
 			event.Type = Synced
+			err = c.checkStreamingList(scanned)
 		}
 	case Added: // in a streaming list or after a reconnect, the store may already hold the object
 		event.Object, err = c.decodeItem(stored, scanned)

@@ -134,6 +134,16 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// checkStreamingList returns an error if the bookmark at the end of a streaming list has another kind than the collection.
+// If such a list is empty, nothing else shows that it belongs to another collection.
+func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
+	known, own := c.server.kind.Load(), string(bookmark.bytes(bookmark.kind))
+	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
+		return nil
+	}
+	return &MalformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: invalid.ErrNotList}
+}
+
 // learnKind remembers the kind of a watch event's object, so that a list of another kind cannot replace the objects of a
 // watch that no ordinary list has preceded.
 func (c *Client[T]) learnKind(o *Scanned) {

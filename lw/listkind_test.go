@@ -132,6 +132,16 @@ func TestResumedStreamRejectsForeignLists(t *testing.T) {
 	require.Contains(t, events, "SYNCED @9")
 }
 
+// An empty streaming list of another collection consists only of a bookmark, whose kind reveals it.
+func TestForeignStreamingListDeletesNothing(t *testing.T) {
+	pods := answer{body: podEvent("ADDED", "a", "7") + endOfInitial + podEvent("MODIFIED", "a", "10"), end: errReset}
+	foreign := answer{body: strings.NewReplacer("Pod", "Service", `"9"`, `"12"`).Replace(endOfInitial), end: errReset}
+	events, s := follow(t, &Options{}, pods, answer{body: expiredEvent}, foreign, answer{body: podList("12", "", "a")})
+	require.Contains(t, s.requests[2], "sendInitialEvents=true")
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @12"}, events[len(events)-3:])
+	require.Contains(t, events[len(events)-4], "found an object of kind \"Service\"", "%v", events)
+}
+
 // Only a client that requests metadata accepts metadata, and it also accepts whole objects from a server that cannot
 // convert them.
 func TestMetadataLists(t *testing.T) {

@@ -96,3 +96,11 @@ func TestReleaseWaitsForTheTests(t *testing.T) {
 		}
 	}
 }
+
+// Other continuous integration systems run .ci/run without an argument. It must then run the tests and not print a help.
+func TestCIScriptRunsTheTestsByDefault(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(script)), "\n")
+	require.Equal(t, `make "${1:-ci}"`, lines[len(lines)-1])
+}
