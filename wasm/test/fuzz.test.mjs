@@ -159,15 +159,19 @@ test('random options are rejected or produce the expected request', () => rounds
 test('a saved state is resumed or rejected', () => rounds(150, async (random, seed) => {
   const rows = [...new Map(random.some(6, (_, i) => [random.of('', 'shop', 'é'), `o${i}`]).map((row) => [row.join('/'), row])).values()]
   const version = String(1 + random.below(1000))
-  let kept = encodeFields([version, ...rows.flatMap(([namespace, name]) => [namespace, name, random.string(), version, '7-sum'])])
+  const uids = new Map(rows.map(([, name], i) => [name, i ? random.string() : 'first'])) // the check of a restored state compares the UID of the first object
+  let kept = encodeFields([version, ...rows.flatMap(([namespace, name]) => [namespace, name, uids.get(name), version, '7-sum'])])
   const damaged = random.below(3) === 0
   if (damaged) {
     kept = kept.slice(0, random.below(kept.length + 1))
     if (kept.length) kept[random.below(kept.length)] = random.below(256)
   }
   const gone = rows.map(([namespace, name]) => `{"type":"DELETED","object":{"metadata":{"namespace":"${namespace}","name":"${name}","resourceVersion":"2000"}}}`)
+  const [[namespace, name] = []] = rows
+  const check = { metadata: { resourceVersion: version }, items: name ? [{ metadata: { namespace, name, uid: 'first', resourceVersion: version } }] : [], kind: 'PodList', apiVersion: 'v1' }
   let first
   answer = (url) => {
+    if (!damaged && url.searchParams.get('limit') === '1') return Response.json(check)
     first ??= url
     if (damaged || first !== url) return refuse()
     return new Response(cut(random, concat(...gone, '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3000"}}}')))
