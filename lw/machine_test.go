@@ -306,6 +306,11 @@ func TestBrokenConnectionIsChecked(t *testing.T) {
 		require.IsType(t, &watching{}, r.state, "a server that rejects the check may still serve watches: %v", rejected)
 	}
 	r = newMachineHarness(t, Options{}).synced("7").opens()
+	r.fails(errReset)
+	r.do(input{signal: asking})
+	require.True(t, r.fails(status(404)).Relist, "a collection that the server lacks may return with other objects")
+
+	r = newMachineHarness(t, Options{}).synced("7").opens()
 	r.closes()
 	require.IsType(t, &watching{}, r.state, "a clean close needs no check")
 }

@@ -160,6 +160,8 @@ func (checking) react(m *machine, f fault, err error, now moment) transition {
 	switch {
 	case f == badVersion:
 		return transition{m.list(""), m.mayRelistAtOnce()}
+	case statusCode(err) == 404: // as after a watch, so that a collection that returns with other objects is listed
+		return transition{m.list(m.version), false}
 	case f == connection && err != ErrSilent && statusCode(err) != 504:
 		return transition{checking{}, false}
 	}
