@@ -72,7 +72,8 @@ func Example() {
 	process(2)
 	put("web-2")
 	process(3)
-	fmt.Println("list requests:", len(server.Requests(lwtest.Lists)))
+	complete := func(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") != "1" } // a resumed process checks one object
+	fmt.Println("list requests:", len(server.Requests(complete)))
 	// Output:
 	// the file does not exist yet
 	// ADDED Added shop/web-0

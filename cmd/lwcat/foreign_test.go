@@ -33,29 +33,25 @@ func TestRejectsListsOfAnotherCollection(t *testing.T) {
 				server := start(t, opts)
 				fill(t, server, 0, "a")
 				args := []string{"-s", server.URL, "cm"}
-				lose := func() func() { // the next run or watch must list the collection, but receives another one
+				lose := func() func() { // the next watch expires, so lwcat must list the collection, but receives another one
 					fill(t, server, 0, "b")
 					server.Compact()
 					return misroute(server)
 				}
-				var r *running
-				var repair func()
-				if mode == "--resume" {
+				switch mode {
+				case "--resume":
 					args = append(args, "--resume", filepath.Join(t.TempDir(), "state"))
 					code, _, errs := lwcat(t, append(args, "--once")...)
 					require.Equal(t, exitDone, code, errs)
-					repair = lose()
-					r = follow(t, "", args...)
-				} else {
-					if mode != "default" {
-						args = append(args, strings.Fields(mode)...)
-					}
-					r = follow(t, "", args...)
-					watching(t, server, false)
-					repair = lose()
-					server.CloseWatches()
+					eventually(t, "the end of the first run's watch", func() bool { return len(server.Open(lwtest.Watches)) == 0 })
+				case "-o wide":
+					args = append(args, "-o", "wide")
 				}
-				eventually(t, "the rejected list", func() bool { return strings.Contains(r.errs.String(), "expected a list of this resource") })
+				r := follow(t, "", args...)
+				watching(t, server, false)
+				repair := lose()
+				server.CloseWatches()
+				eventually(t, "the rejected list", func() bool { return strings.Contains(r.errs.String(), "list of this resource, found") })
 				repair()
 				eventually(t, "the new object", func() bool { return strings.Contains(r.out.String(), "b") && len(server.Open(lwtest.Watches)) > 0 })
 				require.NotContains(t, r.out.String(), "DELETED")

@@ -123,7 +123,7 @@ func TestOTelShowsRestoredState(t *testing.T) {
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
 	phases := restored(t, trace, func() string { return phaseOf(t, collect(t, reader), phaseAttributes) })
-	require.Equal(t, []string{"stale", "stopped", "stale", "live", "stopped"}, phases)
+	require.Equal(t, []string{"stale", "stopped", "stale", "stale", "live", "stopped"}, phases, "a check and a watch follow the restored state")
 }
 
 func TestOTelSeparatesResources(t *testing.T) {

@@ -104,7 +104,7 @@ func TestPrometheusShowsRestoredState(t *testing.T) {
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
 	phases := restored(t, trace, func() string { return phaseOf(t, gather(t, registry), phaseID) })
-	require.Equal(t, []string{"stale", "stopped", "stale", "live", "stopped"}, phases)
+	require.Equal(t, []string{"stale", "stopped", "stale", "stale", "live", "stopped"}, phases, "a check and a watch follow the restored state")
 }
 
 func TestPrometheusSeparatesResources(t *testing.T) {
