@@ -31,7 +31,9 @@ func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...stri
 
 // lists returns the number of lists that the server has received. It omits checks, which request one object.
 func lists(server *lwtest.Server) int {
-	return len(server.Requests(func(r lwtest.Request) bool { return r.Verb == "list" && r.URL.Query().Get("limit") != "1" || r.URL.Query().Has("sendInitialEvents") }))
+	return len(server.Requests(func(r lwtest.Request) bool {
+		return r.Verb == "list" && r.URL.Query().Get("limit") != "1" || r.URL.Query().Has("sendInitialEvents")
+	}))
 }
 
 func TestResumesFromSavedState(t *testing.T) {

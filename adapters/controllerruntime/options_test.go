@@ -50,7 +50,9 @@ func TestOptions(t *testing.T) {
 		require.NoError(t, <-ended)
 	}
 	lists := func() int {
-		return len(server.Requests(func(r lwtest.Request) bool { return r.Verb == "list" && r.URL.Query().Get("limit") != "1" || r.URL.Query().Has("sendInitialEvents") }))
+		return len(server.Requests(func(r lwtest.Request) bool {
+			return r.Verb == "list" && r.URL.Query().Get("limit") != "1" || r.URL.Query().Has("sendInitialEvents")
+		}))
 	}
 	get()
 	files, err := os.ReadDir(options.StateDir)
