@@ -150,7 +150,7 @@ conformance: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test s
 
 # Go's FIPS module gathers entropy from clock jitter, which simulated time does not have. WebSocket needs SHA-1, which strict
 # FIPS mode forbids.
-NO_FIPS = TestDetectsDeadConnection|TestLimitsConcurrentDials
+NO_FIPS = TestDetectsDeadConnection|TestLimitsConcurrentDials|TestLimitsConnectionsThatServeNoRequest
 NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips
