@@ -364,7 +364,7 @@ export function dashboard(name) {
       await view.until('the announcement', () => view.text('#announcer'), 'Live. 0 pods')
       await view.page.evaluate(() => { location.hash = '#/nosuch' })
       await view.until('the error', () => view.text('#connection-text'), 'The server has no such collection')
-      assert.deepEqual([await view.text('#title'), await view.text('#count'), await view.page.title()], ['nosuch', '', 'nosuch · listwatch'])
+      assert.deepEqual([await view.text('#title'), await view.text('#count'), await view.page.title()], ['nosuch', '', '⚠ · nosuch · listwatch'])
       assert.doesNotMatch(await view.text('#announcer'), /pods/)
       assert.deepEqual(await view.texts('#empty > *'), ['The server has no such collection', 'the server does not offer "nosuch"',
         'Choose another collection in the menu, or refresh the menu with ⟳.'])
