@@ -104,7 +104,11 @@ for (const [words, list] of Object.entries(PORTALS)) {
       await liveWith(collection, server)
       portal = true
       await server.restart()
-      shown.length = 0
+      await until(() => {
+        wake()
+        return answers >= 2
+      })
+      shown.length = 0 // until the second answer, the page may not know yet that its watch was closed
       await until(() => {
         wake()
         return answers >= 6
