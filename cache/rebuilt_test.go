@@ -53,6 +53,26 @@ func TestRebuiltServerIsDetected(t *testing.T) {
 	}
 }
 
+// A watch of a rebuilt server may stay silent although the check has shown a newer object. The state must not look live
+// until the watch delivers something, because the watch may follow another history.
+func TestWatchIsLiveOnlyAfterItDeliversTheKnownChange(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
+		live := 0
+		s.onEvent = func(e lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
+			if e.Type == lw.WatchStarted {
+				live++
+				require.Equal(t, lw.Live, s.reflector.State().Phase)
+			}
+			return true
+		}
+		s.run("list@10 a@3#u1", "watch !reset", "check+@30 a@25#u1", "watch !silent", "list@31 a@25#u1", "watch")
+		require.Equal(t, 2, live, "the silent watch must not look live")
+		live = 0
+		s.run("watch !reset", "check+@50 a@45#u1", "watch ~a@45#u1 ~a@46#u1", "watch")
+		require.Equal(t, 3, live)
+	})
+}
+
 // A server may be rebuilt between two runs of a program that saves its state.
 func TestServerRebuiltBetweenRunsIsDetected(t *testing.T) {
 	for name, check := range map[string]string{"another UID": "check+@20 x@1#u9", "empty": "check@20", "lower": "check+@3 x@1"} {

@@ -34,6 +34,7 @@ var errs = map[string]error{
 	"reset":     errors.New("connection reset"),
 	"expired":   &lw.StatusError{Code: 410, Reason: "Expired"},
 	"forbidden": &lw.StatusError{Code: 403},
+	"silent":    lw.ErrSilent,
 }
 
 // next returns the words of the next line, which must start with kind.

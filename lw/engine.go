@@ -17,6 +17,7 @@ type engine[T Keyed] struct {
 	replay      func() time.Time // clock of a replay (nil for a live stream)
 	epoch       time.Time        // time at which the stream's clock is zero
 	listStarted bool             // whether ListStarted was yielded since the last interruption
+	live        bool             // whether WatchStarted was yielded since the last interruption
 	done        bool             // whether the caller stopped iterating or ctx is done
 
 	now      moment // time of the last signal
@@ -41,7 +42,7 @@ func (e *engine[T]) request() bool {
 	if result == nil {
 		return true
 	}
-	e.listStarted = false
+	e.listStarted, e.live = false, false
 	if !e.machine.routine {
 		e.reporter.report(result, e.now)
 	}
@@ -183,6 +184,7 @@ func (e *engine[T]) handle(event *Event[T], receiving time.Duration) (result *In
 	case Synced:
 		in.signal = endMarked
 	}
+	resumed := e.machine.version
 	output, result := e.step(&in)
 	event.Type, event.ResourceVersion = in.event, in.version
 	switch {
@@ -191,11 +193,22 @@ func (e *engine[T]) handle(event *Event[T], receiving time.Duration) (result *In
 	case output == listItem:
 		return nil, e.item(event)
 	case output == complete:
-		return nil, e.complete() && e.send(Event[T]{Type: WatchStarted, ResourceVersion: e.machine.version})
+		return nil, e.complete() && e.start(e.machine.version)
+	case output == liveNow && event.Type == WatchStarted:
+		return nil, e.start(event.ResourceVersion)
 	case output == liveNow:
-		return nil, e.send(*event)
+		return nil, e.start(resumed) && e.send(*event)
 	}
 	return nil, true
+}
+
+// start yields WatchStarted before the first event of a watch. It returns false if the sequence is over.
+func (e *engine[T]) start(version string) bool {
+	if e.live {
+		return true
+	}
+	e.live = true
+	return e.send(Event[T]{Type: WatchStarted, ResourceVersion: version})
 }
 
 //go:noinline

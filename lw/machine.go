@@ -172,7 +172,9 @@ func (m *machine) open(now moment) output {
 		s.opened, s.lastInitial = now, now
 	case *watching:
 		s.opened = now
-		return liveNow
+		if s.owed == "" { // otherwise the watch may follow the history of another server
+			return liveNow
+		}
 	}
 	return hidden
 }

@@ -69,6 +69,9 @@ func (o *rangeOptions) validate() error {
 		if err != nil {
 			return fmt.Errorf("%w (see 'lwcat help until')", err)
 		}
+		if o.from != "" && parsed.NeedsAll() {
+			return fmt.Errorf("--until %q depends on all objects, but --from omits the existing ones: remove --from", text)
+		}
 		o.conditions = append(o.conditions, parsed)
 	}
 	return nil

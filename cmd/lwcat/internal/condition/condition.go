@@ -83,6 +83,9 @@ func Parse(text string) (*Condition, error) {
 func (c *Condition) Rollout() bool { return c.rollout }
 
 // splitTerms splits a string at && outside quotes. It rejects other operators between terms.
+// NeedsAll reports whether the condition depends on every object, so that a part of the collection cannot meet it.
+func (c *Condition) NeedsAll() bool { return c.over != anyOf }
+
 func splitTerms(text string) (terms []string, problem string) {
 	start, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {
