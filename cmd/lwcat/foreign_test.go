@@ -48,7 +48,7 @@ func TestRejectsListsOfAnotherCollection(t *testing.T) {
 					args = append(args, "-o", "wide")
 				}
 				r := follow(t, "", args...)
-				watching(t, server, false)
+				watching(t, server, r, mode == "--resume")
 				repair := lose()
 				server.CloseWatches()
 				eventually(t, "the rejected list", func() bool { return strings.Contains(r.errs.String(), "list of this resource, found") })
@@ -76,7 +76,7 @@ func TestFollowsResourceWithAnotherKind(t *testing.T) {
 				}
 				define("Widget", "first")
 				r := follow(t, "", append([]string{"-s", server.URL, "things.example.com"}, flags...)...)
-				watching(t, server, false)
+				watching(t, server, r, false)
 				require.NoError(t, server.Delete("things.example.com", "default", "first"))
 				server.RemoveResource("things.example.com")
 				eventually(t, "the 404", func() bool { return strings.Contains(r.errs.String(), "404") })

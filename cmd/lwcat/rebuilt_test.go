@@ -26,6 +26,11 @@ func follow(t *testing.T, earlier string, args ...string) *running {
 	r := &running{t: t}
 	r.out.text.WriteString(earlier)
 	ctx, cancel := context.WithCancelCause(t.Context())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("stdout:\n%s\nstderr:\n%s", r.out.String(), r.errs.String())
+		}
+	})
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, args, &r.out, &r.errs, false) }()
 	r.stop = func() {
@@ -73,11 +78,12 @@ func uidsOf(server *lwtest.Server) map[string]string {
 	return uids
 }
 
-// watching waits until a server has an open watch. After an earlier run, the watch must continue from a resourceVersion.
-func watching(t *testing.T, server *lwtest.Server, resumed bool) {
+// watching waits until lwcat has printed its first list, unless it resumes, and watches the server. A watch alone does not
+// suffice, because it may be a streaming list that the server is about to reject.
+func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	t.Helper()
 	eventually(t, "a watch", func() bool {
-		return len(server.Open(func(r lwtest.Request) bool {
+		return (resumed || r.out.String() != "") && len(server.Open(func(r lwtest.Request) bool {
 			return lwtest.Watches(r) && (!resumed || r.URL.Query().Get("sendInitialEvents") == "")
 		})) > 0
 	})
@@ -142,7 +148,7 @@ func TestFollowsRebuiltServer(t *testing.T) {
 				listed = out
 			}
 			r := follow(t, listed, args...)
-			watching(t, old, listed != "")
+			watching(t, old, r, listed != "")
 			old.Close()
 			serveAt(t, rebuilt, old)
 			r.shows(rebuilt)
@@ -158,7 +164,7 @@ func TestTableOfRebuiltServer(t *testing.T) {
 	fill(t, old, 0, "a", "b")
 	fill(t, rebuilt, 0, "a", "c")
 	r := follow(t, "", "-s", old.URL, "cm", "-o", "wide")
-	watching(t, old, false)
+	watching(t, old, r, false)
 	old.Close()
 	serveAt(t, rebuilt, old)
 	eventually(t, "the additions", func() bool {
@@ -187,11 +193,11 @@ func TestRestartedServerIsNotListedAgain(t *testing.T) {
 				args = append(args, "--from", version)
 			}
 			r := follow(t, "", args...)
-			watching(t, server, mode != "default")
+			watching(t, server, r, mode != "default")
 			before := len(server.Requests(nil))
 			server.Close()
 			require.NoError(t, server.Restart())
-			watching(t, server, false)
+			watching(t, server, r, true)
 			create(t, server, "configmaps", named("c"))
 			eventually(t, "the new object", func() bool { return strings.Contains(r.out.String(), `"c"`) })
 			checks := 0

@@ -80,11 +80,10 @@ export class ApiServer {
 
 /**
  * The ways in which the resourceVersions and objects of a rebuilt server differ from version 1000 with the objects a and b.
- * A `plausible` server could have the same history, so a page is live until the watch fails to deliver the newer object.
  */
 export const REBUILT = {
   'lower resourceVersions': { version: 7, names: ['c'] },
-  'higher, unrelated resourceVersions': { version: 5000, names: ['c'], plausible: true },
+  'higher, unrelated resourceVersions': { version: 5000, names: ['c'] },
   'the same objects with other UIDs': { version: 5000, names: ['a', 'b'] },
   'lower resourceVersions and no objects': { version: 7, names: [] },
   'higher resourceVersions and no objects': { version: 5000, names: [] },

@@ -175,7 +175,7 @@ for (const [difference, rebuilt] of Object.entries(REBUILT)) {
     wake()
     await live()
     assert.ok(Date.now() - reconnected < 10_000, `live after ${Date.now() - reconnected} ms`)
-    assert.equal(rendered.includes('live a 1000,b 1000'), !!rebuilt.plausible)
+    assert.ok(!rendered.includes('live a 1000,b 1000'), 'the objects of the old server looked live')
     root.unmount()
   })
 }
