@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -35,7 +34,7 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { s.store.Snapshot(); return true }
 				s.run(lines...)
 				if name == "interrupted a list" {
-					s.reflector.writer.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
+					s.reflector.writer.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 				}
 				next := saveAndRestore(t, s)
 				next.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
@@ -60,6 +59,6 @@ func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {
 	w.fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Key: lw.Key{Name: "y"}}})
 	var text bytes.Buffer
 	require.ErrorIs(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw), errUndecoded)
-	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
+	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 	require.NoError(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw))
 }

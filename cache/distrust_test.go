@@ -3,7 +3,6 @@ package cache
 import (
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -44,7 +43,7 @@ func (incomparable) GetResourceVersion() string { return "7" }
 // the same resourceVersion counts as unchanged.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
-	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
+	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
 		s, w := NewStore[incomparable](nil)
 		known := func() bool {
 			_, ok := s.known(nil, []byte("a"), nil, []byte("7"))
@@ -73,6 +72,6 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")
-	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
+	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 	require.Empty(t, s.resumable())
 }

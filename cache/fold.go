@@ -3,7 +3,6 @@ package cache
 import (
 	"errors"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -180,7 +179,7 @@ func (s *Store[T]) setListed(slot uint32) {
 // this, so that a process that restores a saved snapshot also starts with a list.
 func (s *Store[T]) distrust(cause error) {
 	switch {
-	case errors.Is(cause, invalid.ErrVersionRegressed), errors.Is(cause, invalid.ErrReplaced), errors.Is(cause, lw.ErrResourceVersionTooLarge), errors.Is(cause, invalid.ErrNoInitialEnd):
+	case errors.Is(cause, lw.ErrVersionRegressed), errors.Is(cause, lw.ErrReplaced), errors.Is(cause, lw.ErrResourceVersionTooLarge), errors.Is(cause, lw.ErrNoInitialEnd):
 		s.setDistrusted()
 	}
 }

@@ -20,14 +20,18 @@ type anyObject interface {
 // anyLive returns the objects of liveObjects as values of type anyObject.
 type anyLive struct{ *liveObjects }
 
-func (l anyLive) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[anyObject, error] {
-	return func(yield func(anyObject, error) bool) {
-		for object, err := range l.liveObjects.List(ctx, opts, meta) {
+func (l anyLive) List(ctx context.Context, opts lw.ListOptions) *lw.Page[anyObject] {
+	page := new(lw.Page[anyObject])
+	page.Objects = func(yield func(anyObject, error) bool) {
+		objects := l.liveObjects.List(ctx, opts)
+		for object, err := range objects.Objects {
 			if !yield(object, err) {
 				return
 			}
 		}
+		page.ListMeta = objects.ListMeta
 	}
+	return page
 }
 
 func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[anyObject], error] {

@@ -17,9 +17,10 @@ type liveObjects struct {
 	events  chan lw.Event[*lw.Object]
 }
 
-func (l *liveObjects) List(_ context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
-	return func(yield func(*lw.Object, error) bool) {
-		if isCheck(opts, meta) {
+func (l *liveObjects) List(_ context.Context, opts lw.ListOptions) *lw.Page[*lw.Object] {
+	page := new(lw.Page[*lw.Object])
+	page.Objects = func(yield func(*lw.Object, error) bool) {
+		if isCheck(opts, &page.ListMeta) {
 			return
 		}
 		for _, word := range l.first {
@@ -27,9 +28,12 @@ func (l *liveObjects) List(_ context.Context, opts lw.ListOptions, meta *lw.List
 				return
 			}
 		}
-		meta.ResourceVersion = cmp.Or(l.version, "2")
+		page.ResourceVersion = cmp.Or(l.version, "2")
 	}
+	return page
 }
+
+func (*liveObjects) Source() *lw.Source { return nil }
 
 func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -18,8 +17,9 @@ func TestConcurrentReaders(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := &simulation{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
-	ctx = clock.WithReplay(ctx, time.Now) // a replayed stream retries without delays
-	reflector := NewReflector(w, plainLists())
+	opts := plainLists()
+	opts.Replay = time.Now // a replayed stream retries without delays
+	reflector := NewReflector(w, opts)
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -110,6 +109,6 @@ func TestRebuiltServerIsDistrusted(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("10", object("a@3"))
 	require.Equal(t, "10", s.resumable())
-	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: invalid.ErrReplaced, Relist: true}})
+	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: lw.ErrReplaced, Relist: true}})
 	require.Empty(t, s.resumable())
 }

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/recall"
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -89,7 +87,7 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 				return
 			}
 			if end := r.checkMaxObjects(); end != nil {
-				report(tracing.From[lw.Trace](ctx), end)
+				report(lw.ContextTrace(ctx), end)
 				r.setState(r.State().After(end.Type, end.Interruption, time.Now()))
 				yield(*end, fold(*end))
 				return
@@ -127,7 +125,7 @@ func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 	return func(yield func(lw.Event[T]) bool) {
 		if r.restored != nil && !r.replay(ctx, yield) {
-			if stopped := tracing.From[lw.Trace](ctx).Stopped; stopped != nil {
+			if stopped := lw.ContextTrace(ctx).Stopped; stopped != nil {
 				stopped() // ListAndWatch does not run, so it cannot report the end
 			}
 			return
@@ -137,7 +135,10 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 		if opts.Verify == nil {
 			opts.Verify = r.store.verify
 		}
-		lw.ListAndWatch(recall.With(ctx, r.source, r.store.known), r.source, &opts)(yield)
+		opts.Stored = func(namespace, name, uid, resourceVersion []byte) (lw.Keyed, bool) {
+			return r.store.known(namespace, name, uid, resourceVersion)
+		}
+		lw.ListAndWatch(ctx, r.source, &opts)(yield)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -78,7 +77,7 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 // replay yields the restored state as a list that ends with [lw.Restored]. It also reports these events to the trace, so
 // that metrics show a stale state while the server does not answer. It returns false if the run must end.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
-	trace := tracing.From[lw.Trace](ctx)
+	trace := lw.ContextTrace(ctx)
 	send := func(event lw.Event[T]) bool {
 		report(trace, &event)
 		return yield(event) && ctx.Err() == nil

@@ -58,12 +58,13 @@ func isCheck(opts lw.ListOptions, meta *lw.ListMeta) bool {
 	return true
 }
 
-func (s *script) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
-	return func(yield func(*lw.Object, error) bool) {
+func (s *script) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw.Object] {
+	page := new(lw.Page[*lw.Object])
+	page.Objects = func(yield func(*lw.Object, error) bool) {
 		kind := "list"
 		if opts.Limit == 1 && len(s.lines) > 0 && strings.HasPrefix(s.lines[0], "check") {
 			kind = "check"
-		} else if isCheck(opts, meta) {
+		} else if isCheck(opts, &page.ListMeta) {
 			return
 		}
 		words := s.next(kind)
@@ -80,12 +81,15 @@ func (s *script) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMet
 				return
 			}
 		}
-		_, meta.ResourceVersion, _ = strings.Cut(words[0], "@")
+		_, page.ResourceVersion, _ = strings.Cut(words[0], "@")
 		if strings.HasPrefix(words[0], kind+"+") {
-			meta.Continue = "more" + strconv.Itoa(len(s.lines))
+			page.Continue = "more" + strconv.Itoa(len(s.lines))
 		}
 	}
+	return page
 }
+
+func (*script) Source() *lw.Source { return nil }
 
 func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {

@@ -83,8 +83,9 @@ func (w *simulation) itemFault() error {
 	return w.fault()
 }
 
-func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
-	return func(yield func(*lw.Object, error) bool) {
+func (w *simulation) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw.Object] {
+	page := new(lw.Page[*lw.Object])
+	page.Objects = func(yield func(*lw.Object, error) bool) {
 		if opts.Continue == "" { // all pages have the resourceVersion of the first page
 			w.page = slices.SortedFunc(maps.Values(w.now), func(a, b *lw.Object) int {
 				return cmp.Compare(a.Key().String(), b.Key().String())
@@ -103,12 +104,15 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.Lis
 				return
 			}
 		}
-		meta.ResourceVersion = opts.Continue
+		page.ResourceVersion = opts.Continue
 		if len(w.page) > 0 {
-			meta.Continue = opts.Continue
+			page.Continue = opts.Continue
 		}
 	}
+	return page
 }
+
+func (*simulation) Source() *lw.Source { return nil }
 
 func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {

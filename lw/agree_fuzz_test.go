@@ -138,8 +138,8 @@ func FuzzStatus(f *testing.F) {
 		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text))
 		require.Equal(t, code, statusErr.Code)
 		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "the error must stay short even though each invalid byte becomes the three bytes of U+FFFD")
-		var b backoff
-		require.GreaterOrEqual(t, b.next(0, statusErr.RetryAfter), max(statusErr.RetryAfter, firstDelay))
+		p := policy{random: func() float64 { return 0 }}
+		require.GreaterOrEqual(t, p.backOff(statusErr.RetryAfter), max(statusErr.RetryAfter, firstDelay))
 		if _, err := ParseValue(text); tooDeep(err) {
 			return
 		}

@@ -6,10 +6,7 @@ import (
 	"io"
 	"iter"
 	"strings"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
-	"github.com/seed-6d2a410a/listwatch/internal/recall"
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
+	"sync/atomic"
 )
 
 // ClientOptions configures a [Client]. The zero value is ready to use.
@@ -34,7 +31,8 @@ type Client[T Keyed] struct {
 	resource  Resource
 	codec     Codec[T]
 	opts      ClientOptions
-	server    *support
+	source    Source
+	kind      atomic.Pointer[string] // kind of the collection's lists, or nil if unknown; see kind.go
 }
 
 // NewClient returns a client for a resource. The codec decodes the objects. opts may be nil. NewClient returns an error
@@ -52,9 +50,10 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if p, ok := any(codec).(*projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
-	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}
+	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
+	c.source.Name, c.source.StreamsLists = c.String(), true
 	if kind := resource.builtinKind(); kind != "" {
-		c.server.kind.Store(&kind)
+		c.kind.Store(&kind)
 	}
 	return c, nil
 }
@@ -65,56 +64,60 @@ func (c *Client[T]) String() string {
 	return text
 }
 
-func (c *Client[T]) supported() *support { return c.server }
+// Source implements [ListerWatcher]. All streams of a Client share what they learn about the server.
+func (c *Client[T]) Source() *Source { return &c.source }
 
 // List implements [ListerWatcher]. It buffers the text of one object at a time.
-//
-//go:noinline
-func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
-	// If List were inlined, each caller would contain a copy of this closure (1.4 kB of WASM code).
-	return func(yield func(T, error) bool) {
-		var none T
-		trace := tracing.From[Trace](ctx)
-		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
-		if err != nil {
-			c.forgetKind(err)
-			yield(none, c.openError(err))
-			return
+func (c *Client[T]) List(ctx context.Context, opts ListOptions) *Page[T] {
+	page := new(Page[T])
+	page.Objects = func(yield func(T, error) bool) { c.list(ctx, &opts, &page.ListMeta, yield) }
+	return page
+}
+
+func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta, yield func(T, error) bool) {
+	var none T
+	trace := ContextTrace(ctx)
+	body, err := trace.open(ctx, c.transport, c.listRequest(*opts))
+	if err != nil {
+		c.forgetKind(err)
+		yield(none, c.openError(err))
+		return
+	}
+	defer body.Close()
+	s := c.newDecoder(body, opts.Progress)
+	defer s.release()
+	reuse := opts.Reuse.Pass(c, c)
+	item := Scanned{managed: c.opts.KeepManagedFields}
+	stopped := false
+	s.list(meta, &item, func() bool {
+		if err := c.checkItem(ctx, opts, meta, &item); err != nil {
+			rejectList(s, err)
+			return false
 		}
-		defer body.Close()
-		s := c.newDecoder(body, opts.Progress)
-		defer s.release()
-		stored := recall.From[T](ctx, c)
-		item := Scanned{managed: c.opts.KeepManagedFields}
-		stopped := false
-		s.list(meta, &item, func() bool {
-			if err := c.checkItem(ctx, &opts, meta, &item); err != nil {
-				rejectList(s, err)
-				return false
-			}
-			trace.frame(Added, &item)
-			object, err := c.decodeItem(stored, &item)
-			stopped = !yield(object, err)
-			return !stopped
-		})
-		if !s.failed() && !stopped {
-			if err := c.checkList(ctx, &opts, meta); err != nil {
-				rejectList(s, err)
-			}
+		trace.frame(Added, &item)
+		object, err := c.decodeItem(reuse, &item)
+		stopped = !yield(object, err)
+		return !stopped
+	})
+	if stopped {
+		return
+	}
+	if !s.failed() {
+		if err := c.checkList(ctx, opts, meta); err != nil {
+			rejectList(s, err)
+		} else if !sameSelector(meta.shardSelector, opts.ShardSelector) {
+			s.fail(ErrShardIgnored)
 		}
-		if !s.failed() && !sameSelector(meta.shardSelector, opts.ShardSelector) {
-			s.fail(invalid.ErrShardIgnored)
-		}
-		if !stopped && s.failed() {
-			yield(none, s.failure())
-		}
+	}
+	if s.failed() {
+		yield(none, s.failure())
 	}
 }
 
 // rejectList records why a list is not accepted: it belongs to another resource, or the server could not confirm that it
 // belongs to this one.
 func rejectList(s decoder, err error) {
-	if err == invalid.ErrNotList {
+	if err == ErrNotList {
 		s.wrongList()
 	} else {
 		s.fail(err)
@@ -122,11 +125,12 @@ func rejectList(s decoder, err error) {
 }
 
 // decodeItem returns the stored object if it equals the item. Otherwise it decodes the item.
-func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
-	if stored != nil {
-		object, ok := stored(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion())
-		if ok && sameObject(c.codec, object, item) {
-			return object, nil
+func (c *Client[T]) decodeItem(reuse *Reuse, item *Scanned) (T, error) {
+	if reuse != nil {
+		if held, ok := reuse.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
+			if object, ok := held.(T); ok && sameObject(c.codec, object, item) {
+				return object, nil
+			}
 		}
 	}
 	return c.decode(Added, item)
@@ -144,7 +148,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 // Watch implements [ListerWatcher]. It requests bookmarks.
 func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
-		trace := tracing.From[Trace](ctx)
+		trace := ContextTrace(ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
 			c.forgetKind(err)
@@ -158,11 +162,11 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		s := c.newDecoder(body, opts.Progress)
 		defer s.release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
-		stored := recall.From[T](ctx, c)
+		reuse := opts.Reuse.Pass(c, c)
 		for {
 			scanned.body = nil // other streams may use the buffer while begin blocks
 			s.begin()          // blocks with a small stack, unlike nextEvent
-			event, err := c.nextEvent(s, &scanned, trace, stored)
+			event, err := c.nextEvent(s, &scanned, trace, reuse)
 			if err == io.EOF {
 				return
 			}
@@ -174,7 +178,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 }
 
 // nextEvent reads one event. For an ERROR event it returns an error, and after a clean close it returns io.EOF.
-func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored recall.Func[T]) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, reuse *Reuse) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -194,7 +198,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored 
 			err = c.checkStreamingList(scanned)
 		}
 	case Added: // in a streaming list or after a reconnect, the store may already hold the object
-		event.Object, err = c.decodeItem(stored, scanned)
+		event.Object, err = c.decodeItem(reuse, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)
 	}

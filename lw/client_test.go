@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 func list(t *testing.T, body string, end error) (names []string, meta ListMeta, err error) {
@@ -22,13 +20,14 @@ func list(t *testing.T, body string, end error) (names []string, meta ListMeta, 
 
 func listOf(t *testing.T, resource Resource, body string, end error) (names []string, meta ListMeta, err error) {
 	s := &scriptedTransport{answers: []answer{{body: body, end: end}}}
-	for object, e := range s.client(t, resource).List(t.Context(), ListOptions{}, &meta) {
+	page := s.client(t, resource).List(t.Context(), ListOptions{})
+	for object, e := range page.Objects {
 		if e != nil {
-			return names, meta, e
+			return names, page.ListMeta, e
 		}
 		names = append(names, object.Kind()+" "+object.GetName())
 	}
-	return names, meta, nil
+	return names, page.ListMeta, nil
 }
 
 func TestList(t *testing.T) {
@@ -88,10 +87,10 @@ func TestErrNotList(t *testing.T) {
 	} {
 		_, _, err := list(t, body, nil)
 		require.Error(t, err, body)
-		require.Equal(t, other, errors.Is(err, invalid.ErrNotList), body)
+		require.Equal(t, other, errors.Is(err, ErrNotList), body)
 	}
 	_, _, err := list(t, "", errors.New("connection reset"))
-	require.NotErrorIs(t, err, invalid.ErrNotList)
+	require.NotErrorIs(t, err, ErrNotList)
 }
 
 func TestListYieldsItemsBeforeError(t *testing.T) {
@@ -109,7 +108,7 @@ func TestAbandonedListIsNotReadFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")
 		s := &scriptedTransport{answers: []answer{{body: body[:len(body)-len("]}\n")], end: errHang}}}
-		for range s.client(t, Pods("")).List(t.Context(), ListOptions{}, &ListMeta{}) {
+		for range s.client(t, Pods("")).List(t.Context(), ListOptions{}).Objects {
 			return
 		}
 	})
@@ -168,7 +167,7 @@ func TestClosesEveryBody(t *testing.T) {
 	c, err := NewClient(transport, Pods(""), RawCodec{}, nil)
 	require.NoError(t, err)
 	for n := range 3 {
-		for range c.List(t.Context(), ListOptions{}, &ListMeta{}) {
+		for range c.List(t.Context(), ListOptions{}).Objects {
 			require.Equal(t, 1, transport.open)
 			if n == 1 {
 				break
@@ -220,7 +219,7 @@ func TestRequests(t *testing.T) {
 	}
 	for _, c := range cases {
 		s := &scriptedTransport{}
-		for range s.client(t, c.resource).List(t.Context(), c.list, &ListMeta{}) {
+		for range s.client(t, c.resource).List(t.Context(), c.list).Objects {
 		}
 		require.Equal(t, []string{c.want}, s.requests)
 	}
@@ -265,16 +264,16 @@ func TestIgnoredShardSelectorIsAnError(t *testing.T) {
 	echoed := `"shardInfo":{"selector":"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')","x":[1]},`
 	for body, want := range map[string]error{
 		strings.Replace(podList("1", "", "a"), `"resource`, echoed+`"resource`, 1): nil,
-		podList("1", "", "a"): invalid.ErrShardIgnored,
+		podList("1", "", "a"): ErrShardIgnored,
 	} {
 		s := &scriptedTransport{answers: []answer{{body: body}}}
 		var last error
-		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}, &ListMeta{}) {
+		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}).Objects {
 		}
 		require.Equal(t, want, last)
 		require.Contains(t, s.requests[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
-	require.False(t, newMachine(&Options{ShardSelector: selector}, new(support), nil).watchOptions().SendInitialEvents)
+	require.False(t, newStreamingHarness(t, Options{ShardSelector: selector}).watchOptions().SendInitialEvents)
 }
 
 func TestResourceStringsAndErrors(t *testing.T) {
@@ -315,7 +314,7 @@ func TestDecodeErrorNamesObject(t *testing.T) {
 	require.NoError(t, err)
 	var objects []string
 	var errs []error
-	for object, err := range c.List(t.Context(), ListOptions{}, &ListMeta{}) {
+	for object, err := range c.List(t.Context(), ListOptions{}).Objects {
 		if err != nil {
 			errs = append(errs, err)
 			continue

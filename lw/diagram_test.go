@@ -3,14 +3,12 @@
 package lw
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,10 +31,11 @@ func TestStateDiagram(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(seen)))
 }
 
-// walk sends random signals to a new machine and adds its transitions to seen.
+// walk makes random requests with a new machine and adds its transitions to seen. The end of a request is a transition
+// even if the state stays the same.
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
-	opts := &Options{NoStreamingList: random.IntN(2) == 0}
+	opts := &Options{NoStreamingList: random.IntN(2) == 0, Random: random.Float64}
 	if random.IntN(3) == 0 {
 		opts.ResumeFrom = "5"
 		if random.IntN(2) == 0 {
@@ -46,43 +45,54 @@ func walk(seed uint64, seen map[string]bool) {
 	if random.IntN(2) == 0 {
 		opts.StopOn = func(error) bool { return random.IntN(20) == 0 }
 	}
-	m, now := newMachine(opts, new(support), random.Float64), time.Second
-	seen["[*] --> "+nameOf(m.state)] = true
+	m, now := newMachine(opts, new(support)), time.Second
+	seen["[*] --> "+stateNames[m.state]] = true
+	m.next(now)
 	for range 50 {
-		if m.state == (stopped{}) {
+		now += time.Duration(random.Int64N(int64(2 * time.Minute)))
+		from, part := m.state, randomPart(random, m.state)
+		var err error
+		switch random.IntN(6) {
+		case 0:
+			err = randomFault(random)
+		case 1:
+			if err = ErrWatchClosed; m.state == listing || m.state == checking {
+				err = errReset
+			}
+		default:
+			_, err = m.event(now, &part)
+		}
+		if err != nil {
+			m.fail(now, err, 0, false)
+		}
+		if err != nil || m.state != from {
+			seen[stateNames[from]+" --> "+stateNames[m.state]] = true
+			m.next(now)
+		}
+		if m.state == stopped {
 			return
 		}
-		now += time.Duration(random.Int64N(int64(2 * time.Minute)))
-		in := randomInput(random, m.state)
-		in.now = now
-		from, before := nameOf(m.state), m.state
-		m.step(&in)
-		repeated := in.signal == failed && m.state == (checking{}) // a repeated check is a transition, although its state is equal
-		if m.state != before || repeated {
-			seen[from+" --> "+nameOf(m.state)] = true
-		}
 	}
 }
 
-// randomInput returns an input with a random signal that can occur in state s.
-func randomInput(random *rand.Rand, s state) input {
-	signals := []signal{asking, opened, happened, happened, endMarked, endedClean, failed}
-	switch s.(type) {
-	case *listing, checking:
-		signals = []signal{asking, pageRead, pageRead, failed}
-	}
+var stateNames = map[state]string{listing: "listing", streaming: "streaming", watching: "watching", checking: "checking", stopped: "stopped"}
+
+func randomFault(random *rand.Rand) error {
 	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &MalformedError{}}
-	version := strconv.Itoa(1 + random.IntN(9))
-	in := input{signal: signals[random.IntN(len(signals))], version: version, objects: 1, start: Key{Name: version}}
-	in.event = []EventType{Modified, Bookmark}[random.IntN(2)]
-	in.meta = ListMeta{ResourceVersion: version, Continue: []string{"", "", "next" + version}[random.IntN(3)]}
-	in.err = faults[random.IntN(len(faults))]
-	if in.version, in.meta.ResourceVersion = "7", "7"; random.IntN(4) == 0 {
-		in.version, in.meta.ResourceVersion = version, version
-	}
-	return in
+	return faults[random.IntN(len(faults))]
 }
 
-func nameOf(s state) string {
-	return strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", s), "*"), "lw.")
+// randomPart returns a part of a response that can arrive in state s.
+func randomPart(random *rand.Rand, s state) response {
+	part := response{version: "7", objects: 1}
+	if random.IntN(4) == 0 {
+		part.version = strconv.Itoa(1 + random.IntN(9))
+	}
+	if s == streaming || s == watching {
+		part.event = []EventType{WatchStarted, Modified, Modified, Bookmark, Synced}[random.IntN(5)]
+		return part
+	}
+	part.start = Key{Name: strconv.Itoa(random.IntN(9))}
+	part.token = []string{"", "", "next" + part.start.Name}[random.IntN(3)]
+	return part
 }

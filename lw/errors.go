@@ -3,8 +3,6 @@ package lw
 import (
 	"errors"
 	"strconv"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
@@ -25,15 +23,43 @@ var (
 	// ErrTooManyObjects means that the collection has more objects than [Options.MaxObjects].
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
-	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example
-	// inconsistent pages, an ignored shard selector, or a resourceVersion that decreased. A *[MalformedError] also
-	// matches it, unless the response was truncated.
-	ErrInvalidResponse = invalid.ErrResponse
+	// ErrInvalidResponse means that a response breaks the protocol. The errors below name the violation. A
+	// *[MalformedError] also matches it, unless the response was truncated.
+	ErrInvalidResponse = errors.New("the response is not valid")
 	// ErrSilent means that no data arrived within the idle timeout. The connection is probably half-open.
 	ErrSilent = errors.New("no data arrived within the idle timeout: the connection may be half-open")
 	// ErrWatchClosed means that the server closed the watch cleanly. Every server does this after the watch timeout.
 	ErrWatchClosed = errors.New("the server closed the watch cleanly")
 )
+
+// The following errors match [ErrInvalidResponse].
+var (
+	// ErrVersionRegressed means that the resourceVersion of the collection decreased, for example after a backup was
+	// restored.
+	ErrVersionRegressed error = &violation{"the collection's resourceVersion decreased: was a backup restored?"}
+	// ErrReplaced means that the objects on the server contradict the state that the stream has reached, for example
+	// because the cluster was rebuilt at the same address.
+	ErrReplaced error = &violation{"the server's objects contradict the earlier state of the collection: was the cluster rebuilt?"}
+	// ErrNoInitialEnd means that the initial-events-end bookmark of a streaming list is missing or misplaced.
+	ErrNoInitialEnd error = &violation{"the initial-events-end bookmark of the streaming list is missing or misplaced"}
+	// ErrNotList means that the response is not a list of this resource, for example an HTML page or a single object. It
+	// is wrapped in a *[MalformedError].
+	ErrNotList error = &violation{"the response is not a list"}
+	// ErrNoProgress means that a paginated list repeats its first object or a continue token, or has too many empty
+	// pages in a row.
+	ErrNoProgress error = &violation{"the list's pagination makes no progress"}
+	// ErrInconsistentPages means that the pages of a list have different resourceVersions.
+	ErrInconsistentPages error = &violation{"the pages of the list have different resourceVersions"}
+	// ErrShardIgnored means that a list contains the whole collection instead of the requested shard.
+	ErrShardIgnored error = &violation{"the server ignored the shard selector: sharding needs Kubernetes 1.36 and the feature gate ShardedListAndWatch"}
+)
+
+// violation is a cause of ErrInvalidResponse.
+type violation struct{ text string }
+
+func (v *violation) Error() string { return v.text }
+
+func (*violation) Unwrap() error { return ErrInvalidResponse }
 
 // IsPermanent reports whether retrying cannot help, because the server returned 401, 403 or 404. Use it as
 // [Options.StopOn]. It returns false for [ErrInvalidResponse], which may come from a proxy while the server is down.

@@ -42,11 +42,11 @@ func ExampleCodec() {
 	if err != nil {
 		panic(err)
 	}
-	var meta lw.ListMeta
-	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
+	page := client.List(context.Background(), lw.ListOptions{})
+	for pod, err := range page.Objects {
 		fmt.Println(lw.KeyOf(pod), pod.value, err)
 	}
-	fmt.Println("resourceVersion", meta.ResourceVersion)
+	fmt.Println("resourceVersion", page.ResourceVersion)
 	// Output:
 	// shop/web-0 Running <nil>
 	// resourceVersion 9

@@ -42,11 +42,11 @@ func ExampleProtobuf() {
 	if err != nil {
 		panic(err)
 	}
-	var meta lw.ListMeta
-	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
+	page := client.List(context.Background(), lw.ListOptions{})
+	for pod, err := range page.Objects {
 		fmt.Println(lw.KeyOf(pod), pod.bytes, err)
 	}
-	fmt.Println("resourceVersion", meta.ResourceVersion)
+	fmt.Println("resourceVersion", page.ResourceVersion)
 	// Output:
 	// shop/web-0 18 <nil>
 	// resourceVersion 9

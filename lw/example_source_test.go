@@ -24,8 +24,9 @@ func (n Note) GetResourceVersion() string { return strconv.Itoa(n.Version) }
 type Notes []Note
 
 // List yields the current notes.
-func (n Notes) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[Note, error] {
-	return func(yield func(Note, error) bool) {
+func (n Notes) List(_ context.Context, _ lw.ListOptions) *lw.Page[Note] {
+	page := new(lw.Page[Note])
+	page.Objects = func(yield func(Note, error) bool) {
 		latest := map[string]int{}
 		for _, note := range n {
 			latest[note.Name] = note.Version
@@ -35,9 +36,13 @@ func (n Notes) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter
 				return
 			}
 		}
-		meta.ResourceVersion = strconv.Itoa(len(n))
+		page.ResourceVersion = strconv.Itoa(len(n))
 	}
+	return page
 }
+
+// Source returns nil, because notes have no streaming lists.
+func (Notes) Source() *lw.Source { return nil }
 
 // Watch yields the notes after opts.ResourceVersion. A real source would then wait for new notes.
 func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[Note], error] {

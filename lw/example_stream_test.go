@@ -179,14 +179,14 @@ func ExampleTransport() {
 func ExampleClient_List() {
 	_, pods, end := serve("web-0", "web-1", "web-2")
 	defer end()
-	var meta lw.ListMeta
-	for pod, err := range pods.List(context.Background(), lw.ListOptions{Limit: 2}, &meta) {
+	page := pods.List(context.Background(), lw.ListOptions{Limit: 2})
+	for pod, err := range page.Objects {
 		if err != nil {
 			panic(err)
 		}
 		fmt.Println(pod.GetName())
 	}
-	fmt.Println("resourceVersion", meta.ResourceVersion, "with", meta.RemainingItemCount, "more objects and a continue token:", meta.Continue != "")
+	fmt.Println("resourceVersion", page.ResourceVersion, "with", page.RemainingItemCount, "more objects and a continue token:", page.Continue != "")
 	// Output:
 	// web-0
 	// web-1

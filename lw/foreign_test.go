@@ -54,14 +54,16 @@ func TestRequestContextsAreCanceled(t *testing.T) {
 	}
 }
 
-func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[*Object, error] {
-	return func(yield func(*Object, error) bool) {
-		if meta.ResourceVersion = "5"; opts.Limit == 1 { // the check after a broken connection
-			meta.ResourceVersion = "7"
+func (f *foreign) List(ctx context.Context, opts ListOptions) *Page[*Object] {
+	page := new(Page[*Object])
+	page.Objects = func(yield func(*Object, error) bool) {
+		if page.ResourceVersion = "5"; opts.Limit == 1 { // the check after a broken connection
+			page.ResourceVersion = "7"
 			return
 		}
 		f.next(ctx, "list", func(event Event[*Object], err error) bool { return yield(event.Object, err) })
 	}
+	return page
 }
 
 func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
@@ -100,26 +102,19 @@ func at(t *testing.T, eventType EventType, version string) Event[*Object] {
 
 func succeed(context.Context, func(Event[*Object], error) bool) error { return nil }
 
-type streamingSource struct{ ListerWatcher[*Object] }
+func (f *foreign) Source() *Source { return nil }
 
-func (streamingSource) StreamsLists() bool { return true }
-
-// A source supports streaming lists if it has the method StreamsLists or embeds a Client.
+// A source supports streaming lists if its Source says so. A type that embeds a Client has the Client's Source.
 func TestStreamingListsNeedSupport(t *testing.T) {
 	events, f := play(t, nil, succeed)
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)
 	require.Equal(t, []string{"list", "watch 5"}, f.requests)
 
 	synctest.Test(t, func(t *testing.T) {
-		for _, wrap := range []func(*Client[*Object]) ListerWatcher[*Object]{
-			func(c *Client[*Object]) ListerWatcher[*Object] { return streamingSource{c} },
-			func(c *Client[*Object]) ListerWatcher[*Object] { return struct{ *Client[*Object] }{c} },
-		} {
-			s := &scriptedTransport{}
-			for range ListAndWatch(t.Context(), wrap(s.client(t, Pods(""))), &Options{StopOn: func(error) bool { return true }}) {
-			}
-			require.Contains(t, s.requests[0], "sendInitialEvents=true")
+		s := &scriptedTransport{}
+		for range ListAndWatch(t.Context(), struct{ *Client[*Object] }{s.client(t, Pods(""))}, &Options{StopOn: func(error) bool { return true }}) {
 		}
+		require.Contains(t, s.requests[0], "sendInitialEvents=true")
 	})
 }
 

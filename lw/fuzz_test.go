@@ -35,12 +35,13 @@ func FuzzList(f *testing.F) {
 	f.Add(`{"items":null,"metadata":null}`)
 	read := func(t *testing.T, body io.Reader) (objects []string, meta ListMeta, err error) {
 		client, _ := NewClient(reader{body}, Pods(""), RawCodec{}, nil)
-		for object, e := range client.List(t.Context(), ListOptions{}, &meta) {
+		page := client.List(t.Context(), ListOptions{})
+		for object, e := range page.Objects {
 			if err = e; err == nil {
 				objects = append(objects, object.Raw())
 			}
 		}
-		return objects, meta, err
+		return objects, page.ListMeta, err
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		whole, meta, err := read(t, strings.NewReader(body))

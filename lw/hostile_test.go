@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
 	"github.com/stretchr/testify/require"
 )
@@ -171,9 +169,9 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	client, err := NewClient(server, Pods(""), fields, &ClientOptions{MaxFrame: hostileFrame})
 	require.NoError(t, err)
 	opts.StopOn = func(error) bool { return true }
-	ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
+	opts.Random = func() float64 { return 0 }
 	var end *Interruption
-	for event := range ListAndWatch(ctx, client, opts) {
+	for event := range ListAndWatch(t.Context(), client, opts) {
 		if end = event.Interruption; event.Type == Added {
 			objects++
 		}
@@ -196,7 +194,7 @@ func TestHostileStreamingLists(t *testing.T) {
 		max     int
 		want    error
 	}{
-		"ordered by resourceVersion":     {func(n int) int { return n + 1 }, 0, invalid.ErrNoInitialEnd},
+		"ordered by resourceVersion":     {func(n int) int { return n + 1 }, 0, ErrNoInitialEnd},
 		"not ordered by resourceVersion": {func(n int) int { return 1_000_000 - n }, 2000, errEnough},
 		"ordered, above MaxObjects":      {func(n int) int { return n + 1 }, 20, errEnough},
 	} {
@@ -230,10 +228,10 @@ func TestHostilePages(t *testing.T) {
 		asks int
 		want error
 	}{
-		"same token":                       {pages(same, "a"), 2, invalid.ErrNoProgress},
-		"same token without objects":       {pages(same), 2, invalid.ErrNoProgress},
-		"new tokens without objects":       {pages(another), requestBurst, invalid.ErrNoProgress},
-		"new tokens with the same objects": {pages(another, "a"), 2, invalid.ErrNoProgress},
+		"same token":                       {pages(same, "a"), 2, ErrNoProgress},
+		"same token without objects":       {pages(same), 2, ErrNoProgress},
+		"new tokens without objects":       {pages(another), requestBurst, ErrNoProgress},
+		"new tokens with the same objects": {pages(another, "a"), 2, ErrNoProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
@@ -251,7 +249,7 @@ func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},
 		answer{body: podList("5", "", "a", "b")})
-	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + invalid.ErrNoProgress.Error() + " @",
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.requests[2])
 
@@ -289,7 +287,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
 	requireEnd(t, server, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
-		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: invalid.ErrNotList})
+		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: ErrNotList})
 }
 
 // The scanner must not keep a large slice for the rest of the stream after an object with many members.

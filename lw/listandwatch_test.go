@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/stretchr/testify/require"
 )
 
@@ -217,8 +216,8 @@ func TestReplayUsesRecordedTimes(t *testing.T) {
 			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)
-			ctx = clock.WithReplay(ctx, func() time.Time { now = now.Add(between); return now })
-			for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
+			opts := &Options{NoStreamingList: true, Replay: func() time.Time { now = now.Add(between); return now }}
+			for event := range ListAndWatch(ctx, s.client(t, Pods("")), opts) {
 				if event.Type == Interrupted {
 					events = append(events, event.Interruption.Err.Error())
 				}

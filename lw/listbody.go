@@ -3,7 +3,6 @@ package lw
 import (
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -54,10 +53,10 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	}
 }
 
-// notList marks the error as [invalid.ErrNotList], unless the response is truncated. It returns false.
+// notList marks the error as [ErrNotList], unless the response is truncated. It returns false.
 func (s scanner) notList() bool {
 	if e, ok := s.Err().(*jsonscan.SyntaxError); ok && e.Err == nil {
-		e.Err = invalid.ErrNotList
+		e.Err = ErrNotList
 	}
 	return false
 }

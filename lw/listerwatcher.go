@@ -9,18 +9,13 @@ import (
 // ListerWatcher lists a collection and watches it from a resourceVersion. [Client] implements it for Kubernetes. Any
 // system with a versioned history can implement it, for example etcd in examples/etcd.
 //
-// A ListerWatcher that supports streaming lists also implements StreamsLists() bool, which reports whether to request
-// them. Without this method the engine requests only ordinary lists. A type that embeds a [Client] supports streaming
-// lists like the Client.
-//
 // An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] causes a relist. The engine handles a
 // *[StatusError] by its code. It treats errors that this package does not define as connection errors, and retries
 // after a delay. When ctx is done, the engine uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
-	// List makes one request and yields the objects as they arrive. An error other than a *[DecodeError] ends the
-	// sequence. If there is no such error, List sets meta before the sequence ends. A source without pagination may
-	// ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
-	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
+	// List requests one page of a list. The request starts when the caller iterates over the page's objects. A source
+	// without pagination may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
+	List(ctx context.Context, opts ListOptions) *Page[T]
 
 	// Watch makes one request. It yields WatchStarted when the response arrives, and then the events. In a streaming
 	// list it yields Synced after the initial objects. The sequence ends when the server closes the watch cleanly. An
@@ -34,10 +29,53 @@ type ListerWatcher[T Keyed] interface {
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
 	// minute.
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
+
+	// Source describes the server. It always returns the same pointer, or nil for a source without a name and without
+	// streaming lists. A type that embeds a [Client] has the Client's Source.
+	Source() *Source
 }
 
-// listStreamer is a ListerWatcher that may support streaming lists.
-type listStreamer interface{ StreamsLists() bool }
+// Page is one page of a list.
+type Page[T any] struct {
+	// Objects yields the objects as they arrive, and may be iterated once. An error other than a *[DecodeError] ends the
+	// sequence.
+	Objects iter.Seq2[T, error]
+
+	ListMeta // complete when Objects has ended without an error
+}
+
+// Source describes the server of a [ListerWatcher], and remembers what streams have learned about it. It must not be
+// copied. The zero value is a server without a name and without streaming lists.
+type Source struct {
+	Name         string // name of the collection for logs, for example "default/pods"
+	StreamsLists bool   // whether to try streaming lists
+
+	learned support
+}
+
+// support returns what streams have learned about the server.
+func (s *Source) support() *support {
+	if !s.StreamsLists {
+		s.learned.stopStreams()
+	}
+	return &s.learned
+}
+
+// Reuse lets a [Client] reuse objects that the caller of [ListAndWatch] holds; see [Options.Stored]. A ListerWatcher that
+// wraps another one and changes its objects ignores Reuse, because the held objects are already changed.
+type Reuse struct {
+	source any // the ListerWatcher that may look up objects
+	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
+}
+
+// Pass returns a Reuse for the source to, if r is meant for the source from. Otherwise it returns nil. A ListerWatcher
+// that passes on the objects of another source unchanged calls it to let that source reuse objects. r may be nil.
+func (r *Reuse) Pass(from, to any) *Reuse {
+	if r == nil || r.source != from {
+		return nil
+	}
+	return &Reuse{source: to, lookup: r.lookup}
+}
 
 // ListOptions contains the parameters of a list request. See
 // https://kubernetes.io/docs/reference/using-api/api-concepts/ for their meaning.
@@ -57,6 +95,8 @@ type ListOptions struct {
 	// a large object may take minutes over a slow link. It may be nil.
 	Progress func()
 
+	Reuse *Reuse // objects that the caller holds, or nil
+
 	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
 }
 
@@ -74,4 +114,5 @@ type WatchOptions struct {
 	SendInitialEvents bool
 
 	Progress func() // as in [ListOptions]
+	Reuse    *Reuse // as in [ListOptions]
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -38,12 +36,12 @@ func (r *Resource) builtinKind() string {
 // the items, so checkItem then derives the kind of the list from the item.
 func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
-		return invalid.ErrNotList
+		return ErrNotList
 	}
 	if meta.kind != "" {
 		return c.checkKind(ctx, opts, meta, meta.kind)
 	}
-	known, own := c.server.kind.Load(), item.bytes(item.kind)
+	known, own := c.kind.Load(), item.bytes(item.kind)
 	if len(own) == 0 || known != nil && (*known == "List" || string(own)+"List" == *known) || known == nil && !opts.replaces {
 		return nil
 	}
@@ -53,13 +51,13 @@ func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *List
 // checkList checks a complete list and remembers its kind.
 func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
 	if !c.matchesVersion(meta) {
-		return invalid.ErrNotList
+		return ErrNotList
 	}
 	if err := c.checkKind(ctx, opts, meta, meta.kind); err != nil {
 		return err
 	}
-	if c.server.kind.Load() == nil && meta.kind != metadataKind {
-		c.server.kind.Store(&meta.kind)
+	if c.kind.Load() == nil && meta.kind != metadataKind {
+		c.kind.Store(&meta.kind)
 	}
 	return nil
 }
@@ -82,16 +80,16 @@ func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 // checkKind returns nil if kind is the kind of the collection's lists. If the kind is unknown or has changed, checkKind
 // may ask the server.
 func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *ListMeta, kind string) error {
-	known := c.server.kind.Load()
+	known := c.kind.Load()
 	switch {
 	case !strings.HasSuffix(kind, "List"):
-		return invalid.ErrNotList
+		return ErrNotList
 	case kind == metadataKind && c.opts.MetadataOnly, known != nil && *known == kind:
 		return nil
 	case known == nil && (!opts.replaces || c.resource.Raw != ""):
 		return nil
 	case c.resource.Raw != "" || c.resource.builtinKind() != "":
-		return invalid.ErrNotList
+		return ErrNotList
 	}
 	meta.confirmed = true
 	confirmed, err := c.discoverKind(ctx)
@@ -100,9 +98,9 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	case err != nil:
 		return err
 	case confirmed != kind:
-		return invalid.ErrNotList
+		return ErrNotList
 	}
-	c.server.kind.Store(&kind)
+	c.kind.Store(&kind)
 	return nil
 }
 
@@ -113,7 +111,7 @@ const maxDiscovery = 8 << 20
 // lists, or "" if the server does not have the resource.
 func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
-	body, err := tracing.From[Trace](ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
+	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
 	if err != nil {
 		return "", err
 	}
@@ -137,33 +135,33 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 // checkStreamingList returns an error if the bookmark at the end of a streaming list has another kind than the collection.
 // If such a list is empty, nothing else shows that it belongs to another collection.
 func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
-	known, own := c.server.kind.Load(), string(bookmark.bytes(bookmark.kind))
+	known, own := c.kind.Load(), string(bookmark.bytes(bookmark.kind))
 	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
 		return nil
 	}
-	return &MalformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: invalid.ErrNotList}
+	return &MalformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: ErrNotList}
 }
 
 // learnKind remembers the kind of a watch event's object, so that a list of another kind cannot replace the objects of a
 // watch that no ordinary list has preceded.
 func (c *Client[T]) learnKind(o *Scanned) {
-	if c.server.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
+	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
 		return
 	}
 	if r := &c.resource; r.Raw == "" && c.matchesVersion(&ListMeta{apiVersion: string(o.bytes(o.apiVersion))}) {
 		kind := string(o.bytes(o.kind)) + "List"
-		c.server.kind.Store(&kind)
+		c.kind.Store(&kind)
 	}
 }
 
 // forgetKind forgets the kind of a collection that the server does not have, because it may return with another kind.
 func (c *Client[T]) forgetKind(err error) {
 	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
-		c.server.kind.Store(nil)
+		c.kind.Store(nil)
 	}
 }
 
 // wrongList records an error for a list that belongs to another resource. It returns false.
 func (s scanner) wrongList() bool {
-	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: invalid.ErrNotList})
+	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
 }

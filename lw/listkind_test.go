@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // An empty list of another kind, for example a NodeList, must not empty a store of Pods.
@@ -26,7 +24,7 @@ func TestRejectsListsOfOtherKinds(t *testing.T) {
 	for name, body := range lists {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := list(t, body, nil)
-			require.ErrorIs(t, err, invalid.ErrNotList)
+			require.ErrorIs(t, err, ErrNotList)
 		})
 	}
 	_, _, err := listOf(t, Resource{Raw: "/things"}, `{"kind":"ThingList","apiVersion":"any/v7","items":[]}`, nil)
@@ -161,13 +159,13 @@ func TestMetadataLists(t *testing.T) {
 			client, err := NewClient(&scriptedTransport{answers: []answer{{body: c.body}}}, Pods(""), RawCodec{}, &ClientOptions{MetadataOnly: c.only})
 			require.NoError(t, err)
 			var failure error
-			for _, err := range client.List(t.Context(), ListOptions{}, &ListMeta{}) {
+			for _, err := range client.List(t.Context(), ListOptions{}).Objects {
 				failure = err
 			}
 			if c.fits {
 				require.NoError(t, failure)
 			} else {
-				require.ErrorIs(t, failure, invalid.ErrNotList)
+				require.ErrorIs(t, failure, ErrNotList)
 			}
 		})
 	}

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // Outside a streaming list, the initial-events-end bookmark is an ordinary bookmark.
@@ -38,7 +36,7 @@ func TestEmptyPagesAfterObjectsNeedBudget(t *testing.T) {
 		answers = append(answers, answer{body: podList("5", "t"+strconv.Itoa(n))})
 	}
 	events, s := follow(t, nil, append(answers, answer{body: podList("5", "", "a")})...)
-	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + invalid.ErrNoProgress.Error() + " @",
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.requests[len(answers)])
 }

@@ -3,8 +3,6 @@ package lw
 import (
 	"errors"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // Logger receives warnings. *slog.Logger implements it. Keys and values alternate in args, as in log/slog.
@@ -33,15 +31,6 @@ type logged struct {
 	cause
 	at         moment
 	suppressed int // number of unlogged interruptions since the last warning
-}
-
-// newReporter returns a reporter for source. If source has a String method, the warnings include its result.
-func newReporter(logger Logger, source any) reporter {
-	r := reporter{logger: logger}
-	if named, ok := source.(interface{ String() string }); ok {
-		r.collection = named.String()
-	}
-	return r
 }
 
 // report logs an interruption, unless its cause was logged within logEvery.
@@ -110,9 +99,9 @@ func remedyOf(err error) string {
 		return "check the group, the version and the plural: this server has no such resource"
 	case statusCode(err) == 400, statusCode(err) == 422:
 		return "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists"
-	case errors.Is(err, invalid.ErrNotList):
+	case errors.Is(err, ErrNotList):
 		return "check the URL: the response is not a list"
-	case err == invalid.ErrNoInitialEnd:
+	case err == ErrNoInitialEnd:
 		return "set Options.NoStreamingList: the server does not complete streaming lists"
 	case err == ErrSilent:
 		return "check the network; if this repeats, a proxy may be buffering the stream"

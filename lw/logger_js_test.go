@@ -20,7 +20,7 @@ func TestDefaultLoggerWritesToConsole(t *testing.T) {
 	console.Set("warn", record)
 	defer console.Set("warn", warn)
 
-	r := newReporter(nil, Pods("shop"))
+	r := reporter{collection: "shop/pods"}
 	r.report(&Interruption{Err: status(403), Relist: true, Delay: time.Second}, time.Second)
 	r.report(&Interruption{Err: status(403), Relist: true, Delay: time.Second}, time.Second)
 	r.report(&Interruption{Err: status(403), Relist: true, Delay: time.Second}, time.Second+logEvery)

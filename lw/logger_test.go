@@ -2,7 +2,6 @@ package lw
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -10,8 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 type warnings struct {
@@ -83,17 +80,17 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 func TestLoggerReceivesIdleTimeouts(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.receives("8")
-	r.fails(errReset)
-	require.True(t, r.routine)
+	_, attention := r.fail(r.now, errReset, 0, false)
+	require.False(t, attention)
 	r.opens().receives("9")
-	r.fails(ErrSilent)
-	require.False(t, r.routine)
+	_, attention = r.fail(r.now, ErrSilent, 0, false)
+	require.True(t, attention)
 }
 
 func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check := func(code int, remedy string) {
 		var logger warnings
-		r := newReporter(&logger, nil)
+		r := reporter{logger: &logger}
 		r.report(&Interruption{Err: status(code), Relist: true, Delay: 1234567 * time.Microsecond}, time.Second)
 		require.Equal(t, []map[any]any{{
 			"cause": status(code).Error(), "next": "relist", "delay": 1235 * time.Millisecond, "remedy": remedy,
@@ -105,7 +102,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
-	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{err: invalid.ErrNotList}))
+	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{err: ErrNotList}))
 	require.Empty(t, remedyOf(status(500)))
 	require.Equal(t, "watch", nextOf(&Interruption{}))
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
@@ -114,7 +111,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 // A server can send any number of status codes, so the reporter must not remember all of them.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
-	r := newReporter(&logger, nil)
+	r := reporter{logger: &logger}
 	for code := range 2 * maxLogged {
 		r.report(&Interruption{Err: status(600 + code)}, time.Second)
 	}
@@ -132,9 +129,10 @@ func TestClientStringHidesQuery(t *testing.T) {
 	}
 }
 
-func TestLoggerNamesCustomSource(t *testing.T) {
+func TestLoggerNamesSource(t *testing.T) {
 	var logger warnings
-	r := newReporter(&logger, Resource{Plural: "keys"})
-	r.report(&Interruption{Err: errors.New("closed")}, time.Second)
-	require.Equal(t, "keys", logger.args[0]["collection"])
+	s := &scriptedTransport{answers: []answer{{err: status(500)}}}
+	for range ListAndWatch(t.Context(), s.client(t, Pods("shop")), &Options{Logger: &logger, StopOn: func(error) bool { return true }}) {
+	}
+	require.Equal(t, "shop/pods", logger.args[0]["collection"])
 }

@@ -1,260 +1,510 @@
 package lw
 
-import (
-	"math/rand/v2"
-	"time"
+import "time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
-)
+// machine decides how a stream goes on. It has three entry points: next chooses the next request, event interprets what
+// the response contains, and fail reacts to its end. It does no I/O, reads no clock and starts no goroutine.
+// docs/reconnect.md shows its states. The limits and delays are in policy.go.
+type machine struct {
+	opts   *Options
+	server *support
+	policy policy
 
-// signal is the type of an input to the machine, for example a failed request.
-type signal uint8
+	state   state
+	version string // resourceVersion that the stream has reached, or "" if a watch cannot resume
+
+	// The request in progress.
+	started moment        // when it started
+	opened  moment        // when its response arrived, or zero before that
+	timeout time.Duration // requested timeout of a watch
+	heard   moment        // when a watch, this one or an earlier one, last delivered something; in a streaming list, only initial objects count
+
+	// The list in progress, ordinary or streaming.
+	from        string           // resourceVersion to request ("0" means any, "" means the latest)
+	whole       bool             // whether to request all objects in one page
+	token       string           // continue token of the next page, or "" for the first page
+	starts      map[Key]struct{} // first object of each page, to detect repeated pages
+	objects     int              // number of objects so far, which the list limit charges
+	listVersion string           // resourceVersion of the first page, or of the newest object of a streaming list; a watch keeps that of the streaming list before it until it fails
+
+	// The watch in progress.
+	owed string // resourceVersion of a change that a check has shown and that the watch has not delivered yet, or ""
+	news bool   // whether an event or a bookmark with a new resourceVersion has arrived
+
+	// Failures in a row.
+	short    int  // watches that ended at once
+	suspect  int  // failures that the resourceVersion may have caused
+	relisted bool // whether a lost history has caused an immediate relist since the backoff was reset
+}
+
+// state is what a stream is doing.
+type state uint8
 
 const (
-	asking     signal = iota // a request is about to start
-	opened                   // the response of a watch arrived
-	happened                 // an event or a bookmark arrived
-	endMarked                // the initial-events-end bookmark arrived
-	pageRead                 // a page of a list is complete
-	endedClean               // a watch was closed cleanly
-	failed                   // the request failed
+	// listing means that the stream reads an ordinary list page by page.
+	listing state = iota
+	// streaming means that the stream reads a streaming list, which is a watch that starts with all objects.
+	streaming
+	// watching means that the stream watches from machine.version.
+	watching
+	// checking means that the stream requests one object and the current resourceVersion of the collection. They show
+	// whether the server still has the history from which a watch would resume. A server may have been rebuilt while
+	// the connection was broken, and a watch from a resourceVersion in its future would deliver no events. So the
+	// stream checks after each broken connection, and after a long time without events.
+	checking
+	// stopped means that the stream has ended.
+	stopped
 )
+
+// lists reports whether the state requests the whole collection.
+func (s state) lists() bool { return s == listing || s == streaming }
 
 // moment is a time on the stream's clock, which starts at one second. Zero means never.
 type moment = time.Duration
-
-// input is a signal with its data. Fields that the signal does not use are zero.
-type input struct {
-	signal  signal
-	now     moment
-	event   EventType // type of the event (step changes it to the type that the caller receives)
-	version string    // resourceVersion of the event (step changes it to the value that the caller receives)
-	meta    ListMeta  // pageRead, failed: metadata of the list
-	objects int       // pageRead, failed: number of objects on the page
-	start   Key       // pageRead: key of the first object
-	first   string    // pageRead: resourceVersion of the first object of a check
-	refuted bool      // pageRead: the objects contradict the state of the caller
-	err     error     // failed: cause of the failure
-
-	receiving time.Duration // happened, failed: how long the current object has been arriving (zero if it arrived at once)
-}
-
-// output determines the event that the caller receives.
-type output uint8
-
-const (
-	hidden      output = iota // the caller receives no event
-	liveNow                   // an event of a watch, with the resourceVersion in machine.version
-	listItem                  // an object of an incomplete list
-	complete                  // the end of a list
-	requestOver               // no event, and the request ends
-)
 
 const (
 	maxShortWatches = 3                // number of consecutive short watches that indicate an expired resourceVersion
 	maxSuspect      = 2                // number of consecutive failures that cause a relist, if a bad resourceVersion may explain them
 	stalledStream   = 60 * time.Second // maximum time between initial objects of a streaming list (later changes do not count)
+	healthyAfter    = time.Second      // a watch counts as healthy after this time, even without events
+	provenAfter     = 2 * time.Minute  // a watch resets the backoff after this time
+	checkAfter      = 5 * time.Minute  // the resourceVersion is checked after this time without an event or a bookmark
 )
 
-// machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
-// shows its states.
-type machine struct {
-	streams  bool // whether Options and ListerWatcher permit streaming lists
-	pageSize int  // objects per page, or zero for no pagination
-	stopOn   func(error) bool
-	random   func() float64 // returns a number in [0, 1)
-	server   *support
-
-	state       state
-	retryPolicy retryPolicy
-	asked       moment // when the current request started
-	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
-	short       int    // number of consecutive short watches
-	suspect     int    // number of consecutive failures that the resourceVersion may have caused
-	relisted    bool   // whether a lost history has caused an immediate relist since the backoff was reset
-	routine     bool   // whether the last interruption was a clean close, or a lost connection of a healthy watch (neither is logged)
-}
-
-func newMachine(opts *Options, server *support, random func() float64) *machine {
-	m := &machine{
-		streams:  !opts.NoStreamingList && opts.ShardSelector == "",
-		pageSize: defaultPageSize,
-		stopOn:   opts.StopOn,
-		random:   random,
-		server:   server,
-	}
-	if m.random == nil {
-		m.random = rand.Float64
-	}
-	if opts.PageSize != 0 {
-		m.pageSize = max(opts.PageSize, 0)
-	}
-	m.retryPolicy.lists.large = defaultPageSize
-	if m.pageSize > 0 {
-		m.retryPolicy.lists.large = min(m.pageSize, defaultPageSize)
-	}
-	m.state = m.list("0")
-	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
-		m.state, m.version = &watching{}, opts.ResumeFrom
-		if opts.Verify != nil { // the server may have been rebuilt since the state was saved
-			m.state = checking{}
-		}
+func newMachine(opts *Options, server *support) *machine {
+	m := &machine{opts: opts, server: server, policy: newPolicy(opts)}
+	switch resumes := opts.ResumeFrom != "" && opts.ResumeFrom != "0"; {
+	case !resumes:
+		m.relist("0")
+	case opts.Verify != nil: // the server may have been rebuilt since the state was saved
+		m.state, m.version = checking, opts.ResumeFrom
+	default:
+		m.state, m.version = watching, opts.ResumeFrom
 	}
 	return m
 }
 
-// list returns the next state for a list: streaming if the server may support streaming lists, and otherwise listing.
-func (m *machine) list(from string) state {
-	if m.streams && m.server.streamsLists() {
-		return &streaming{from: from}
+// next starts the next request and returns its parameters. Those of a list or a check are in list, and those of a watch
+// or a streaming list are in watch.
+func (m *machine) next(now moment) (list ListOptions, watch WatchOptions) {
+	m.started, m.opened = now, 0
+	if m.state != listing || m.token == "" { // a later page is charged only if it is empty, when it has arrived
+		m.policy.spend(now)
 	}
-	return &listing{from: from}
-}
-
-// step applies an input. It is the only function that changes the machine. It sets the type and the resourceVersion of
-// an event to the values that the caller receives. It returns an Interruption if the stream was interrupted.
-func (m *machine) step(in *input) (output, *Interruption) {
-	out, result := m.apply(in)
-	switch out {
-	case liveNow:
-		in.version = m.version
-	case listItem:
-		in.version = "" // the resourceVersion of the list applies only after its last object
-	}
-	return out, result
-}
-
-func (m *machine) apply(in *input) (output, *Interruption) {
-	if in.meta.confirmed { // the client has sent an additional request
-		m.retryPolicy.budget.spend(in.now)
-	}
-	switch in.signal {
-	case asking:
-		m.ask(in.now)
-	case opened:
-		return m.open(in.now), nil
-	case happened:
-		return m.event(in)
-	case endMarked:
-		return m.endMark(in)
-	case pageRead:
-		return m.page(in)
-	case endedClean:
-		return hidden, m.end(m.causeOfEnd(in.now), in)
-	case failed:
-		return hidden, m.end(m.causeOfFailure(in.err), in)
-	}
-	return hidden, nil
-}
-
-// ask charges a request to the budget. If the request is a watch, ask also chooses its timeout.
-func (m *machine) ask(now moment) {
-	m.asked = now
-	switch s := m.state.(type) {
-	case *listing:
-		if s.free {
-			return
+	switch m.state {
+	case listing:
+		// With a limit, the server bypasses its watch cache, unless the resourceVersion is "" or "0". So for other
+		// resourceVersions a limit is set only if the server seems to have no watch cache.
+		if !m.whole && (m.server.pages.Load() || m.token != "" || m.from == "" || m.from == "0") {
+			list.Limit = m.policy.pageSize
 		}
-	case *streaming:
-		s.timeout = m.timeout()
-	case *watching:
-		s.timeout = m.timeout()
-		if s.lastReceived == 0 {
-			s.lastReceived = now
+		if list.Continue = m.token; m.token == "" { // servers reject a continue token with a resourceVersion
+			list.ResourceVersion = m.from
 		}
+	case checking:
+		list.Limit = 1
+	case streaming:
+		m.timeout = m.policy.watchTimeout(m.server)
+		watch = WatchOptions{ResourceVersion: m.from, Timeout: m.timeout, SendInitialEvents: true}
+		if m.from == "0" {
+			watch.ResourceVersion = "" // a streaming list uses the watch cache even for the latest resourceVersion
+		}
+	case watching:
+		m.timeout = m.policy.watchTimeout(m.server)
+		if m.heard == 0 {
+			m.heard = now
+		}
+		watch = WatchOptions{ResourceVersion: m.version, Timeout: m.timeout}
 	}
-	m.retryPolicy.budget.spend(now)
+	return list, watch
 }
 
-func (m *machine) open(now moment) output {
-	switch s := m.state.(type) {
-	case *streaming:
-		s.opened, s.lastInitial = now, now
-	case *watching:
-		s.opened = now
-		if s.owed == "" { // otherwise the watch may follow the history of another server
-			return liveNow
-		}
-	}
-	return hidden
+// response is a part of the response to a request.
+type response struct {
+	event     EventType     // type of a watch event; zero at the end of a page
+	version   string        // resourceVersion of the event or of the page
+	receiving time.Duration // how long the event took to arrive, or zero if it arrived at once
+
+	// The remaining fields describe a page of a list.
+	token   string // continue token of the next page
+	objects int    // number of objects
+	start   Key    // key of the first object
+	first   string // resourceVersion of the first object
+	refuted bool   // whether the objects of a check contradict the state of the caller
 }
 
-func (m *machine) event(in *input) (output, *Interruption) {
-	switch s := m.state.(type) {
-	case *streaming:
-		return m.initialEvent(s, in)
-	case *watching:
-		return m.liveEvent(s, in)
+// meaning says what a part of a response means for the caller.
+type meaning uint8
+
+const (
+	nothing  meaning = iota // the caller receives no event
+	listed                  // an object of an incomplete list
+	complete                // the list is complete
+	live                    // an event of a watch; the stream has reached machine.version
+	over                    // the request has served its purpose although its response goes on
+)
+
+// event interprets a part of a response. An error means that the response breaks the protocol. The caller passes it to
+// fail.
+func (m *machine) event(now moment, r *response) (meaning, error) {
+	switch {
+	case r.event == 0 && m.state == checking:
+		return m.checked(now, r)
+	case r.event == 0:
+		return m.page(now, r)
+	case r.event == WatchStarted:
+		m.opened = now
+		if m.state == streaming {
+			m.heard = now
+			return nothing, nil
+		}
+		if m.owed != "" { // the watch may follow the history of another server
+			return nothing, nil
+		}
+		return live, nil
+	case m.state == streaming && r.event == Synced:
+		return m.endMark(now, r)
+	case m.state == streaming:
+		return m.initialEvent(now, r)
 	}
-	return hidden, nil
+	return m.liveEvent(now, r)
+}
+
+// checked handles the response to a check.
+func (m *machine) checked(now moment, r *response) (meaning, error) {
+	switch {
+	case versionRegressed(m.version, r.version):
+		return nothing, ErrVersionRegressed
+	case r.refuted:
+		return nothing, ErrReplaced
+	}
+	m.startWatch(now)
+	if versionRegressed(r.first, m.version) {
+		m.owed = r.first
+	}
+	return nothing, nil
+}
+
+// page handles a page of a list.
+func (m *machine) page(now moment, r *response) (meaning, error) {
+	if m.token == "" {
+		m.listVersion = r.version
+	} else if m.listVersion != r.version {
+		return nothing, ErrInconsistentPages
+	}
+	m.count(r.objects)
+	repeated := m.repeats(r)
+	if m.token != "" && (repeated || r.objects == 0) {
+		m.policy.spend(now)
+	}
+	if repeated || r.objects == 0 && r.token != "" && m.policy.budgetDelay(now) > 0 {
+		return nothing, ErrNoProgress
+	}
+	if r.token != "" {
+		m.token = r.token
+		if m.from == "0" {
+			m.server.pages.Store(true)
+		}
+		return nothing, nil
+	}
+	if m.from != "" && versionRegressed(m.version, r.version) {
+		return nothing, ErrVersionRegressed
+	}
+	m.completeList(r.version)
+	m.startWatch(now)
+	return complete, nil
+}
+
+// repeats reports whether a page repeats the previous continue token, or starts with the same object as an earlier page.
+func (m *machine) repeats(r *response) bool {
+	if r.token != "" && r.token == m.token {
+		return true
+	}
+	if r.objects == 0 || r.token == "" && m.token == "" {
+		return false
+	}
+	if _, seen := m.starts[r.start]; seen {
+		return true
+	}
+	if m.starts == nil {
+		m.starts = map[Key]struct{}{}
+	}
+	m.starts[r.start] = struct{}{}
+	return false
 }
 
 // initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
 // changes by resourceVersion. So an object that is older than an earlier object must be an initial object. A server
 // without streaming lists starts an ordinary watch, which never sends such an object.
-func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
-	if versionRegressed(s.highest, in.version) {
-		s.lastInitial = in.now
-	} else if in.version != "" {
-		s.highest = in.version
+func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
+	if versionRegressed(m.listVersion, r.version) {
+		m.heard = now
+	} else if r.version != "" {
+		m.listVersion = r.version
 	}
-	s.lastInitial += in.receiving // a slow link must not look like a server without streaming lists
-	if in.now-s.lastInitial >= stalledStream {
-		return hidden, m.end(invalid.ErrNoInitialEnd, in)
+	m.heard += r.receiving // a slow link must not look like a server without streaming lists
+	switch {
+	case now-m.heard >= stalledStream:
+		return nothing, ErrNoInitialEnd
+	case r.event == Bookmark:
+		return nothing, nil
 	}
-	if in.event == Bookmark {
-		return hidden, nil
-	}
-	s.objects++
-	return listItem, nil
+	m.count(1)
+	return listed, nil
 }
 
-func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
-	if in.version == "0" { // "0" means any resourceVersion, so a watch cannot resume from it
-		in.version = ""
+// endMark completes a streaming list. Some servers send the initial-events-end bookmark before the objects. If a
+// streaming list is empty, endMark therefore requests an ordinary list, unless streaming lists have worked before.
+func (m *machine) endMark(now moment, r *response) (meaning, error) {
+	if m.from != "" && versionRegressed(m.version, r.version) {
+		return nothing, ErrVersionRegressed
 	}
-	if !s.news && in.event != Bookmark && s.listVersion != "" && (in.version == s.listVersion || versionRegressed(s.listVersion, in.version)) {
-		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an initial object arrived after the initial-events-end bookmark
+	if m.objects == 0 && !m.server.streamsProven() {
+		m.list(listing, r.version)
+		return over, nil
 	}
-	if versionRegressed(m.version, in.version) {
-		return hidden, m.end(invalid.ErrVersionRegressed, in)
+	m.completeList(r.version)
+	m.startWatch(now)
+	m.listVersion = m.version
+	return complete, nil
+}
+
+func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
+	version := r.version
+	if version == "0" { // "0" means any resourceVersion, so a watch cannot resume from it
+		version = ""
 	}
-	s.lastReceived = in.now
-	if s.owed != "" && in.version != "" && !versionRegressed(s.owed, in.version) {
-		s.owed = ""
+	bookmark := r.event == Bookmark || r.event == Synced // an initial-events-end bookmark in an ordinary watch has no other meaning
+	if !m.news && !bookmark && m.listVersion != "" && (version == m.listVersion || versionRegressed(m.listVersion, version)) {
+		return nothing, ErrNoInitialEnd // an initial object arrived after the initial-events-end bookmark
 	}
-	if in.event == Bookmark {
+	if versionRegressed(m.version, version) {
+		return nothing, ErrVersionRegressed
+	}
+	m.heard = now
+	if m.owed != "" && version != "" && !versionRegressed(m.owed, version) {
+		m.owed = ""
+	}
+	if bookmark {
 		m.server.bookmarks.Store(true)
 	}
-	if in.version == "" && in.event == Bookmark || in.version != "" && in.version == m.version {
-		return liveNow, nil
+	if version == "" && bookmark || version != "" && version == m.version {
+		return live, nil
 	}
-	s.news = true
-	m.short, m.suspect = 0, 0
-	if in.version != "" && m.version != "" {
-		m.version = in.version
+	m.news, m.short, m.suspect = true, 0, 0
+	if version != "" && m.version != "" {
+		m.version = version
 	}
-	return liveNow, nil
+	return live, nil
 }
 
-// endMark completes a streaming list. In an ordinary watch, the initial-events-end bookmark is an ordinary bookmark.
-// Some servers send the bookmark before the objects. If a streaming list is empty, endMark therefore requests an
-// ordinary list, unless streaming lists have worked before.
-func (m *machine) endMark(in *input) (output, *Interruption) {
-	s, ok := m.state.(*streaming)
-	if !ok {
-		in.event = Bookmark
-		return m.event(in)
+// list continues with a list, ordinary or streaming, that requests this resourceVersion.
+func (m *machine) list(s state, from string) {
+	m.state, m.from, m.whole, m.token, m.starts, m.objects, m.listVersion = s, from, false, "", nil, 0, ""
+}
+
+// relist continues with a streaming list if the server may support it, and otherwise with an ordinary list.
+func (m *machine) relist(from string) {
+	if !m.opts.NoStreamingList && m.opts.ShardSelector == "" && m.server.streamsLists() {
+		m.list(streaming, from)
+	} else {
+		m.list(listing, from)
 	}
-	if s.from != "" && versionRegressed(m.version, in.version) {
-		return hidden, m.end(invalid.ErrVersionRegressed, in)
+}
+
+// completeList records that a list is complete. If the list has no resourceVersion, a watch after it cannot resume.
+func (m *machine) completeList(version string) {
+	if version == "0" {
+		version = ""
 	}
-	if s.objects == 0 && !m.server.streamsProven.Load() {
-		m.state = &listing{from: in.version}
-		return requestOver, nil
+	m.version, m.short, m.suspect = version, 0, 0
+}
+
+// startWatch continues with a watch. heard is the last time at which the server has confirmed machine.version.
+func (m *machine) startWatch(heard moment) {
+	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
+}
+
+// count charges objects of the current list to the list limit.
+func (m *machine) count(objects int) {
+	m.policy.charge(m.started, m.objects, objects)
+	m.objects += objects
+}
+
+// fail handles the end of a request: a failure, an error of event, or ErrWatchClosed after a clean close. objects is the
+// number of objects on an unfinished page, and receiving says whether an object was incomplete. fail chooses the next
+// state and the delay before the next request. attention is false for a clean close and for a lost connection of a
+// healthy watch, which need no warning.
+func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
+	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
+	err = m.causeOf(err, healthy)
+	f := faultOf(err)
+	resumes := healthy && f == connection && !answered(err)
+	spread := time.Duration(0)
+	if m.state == watching {
+		if healthy && m.listVersion != "" {
+			m.server.streamWorked()
+		}
+		if resumes || m.openFor(now) >= provenAfter {
+			m.policy.resetBackoff()
+			m.relisted = false
+		}
+		if resumes {
+			m.suspect = 0
+			spread = m.policy.spread(m.openFor(now), m.timeout)
+		}
+	} else if m.state == listing { // the list has cost the server as much as it delivered
+		m.count(objects)
 	}
-	m.chargeList(new(int), s.objects)
-	m.completeList(in.version)
-	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listVersion: m.version}
-	return complete, nil
+	immediate := m.react(now, f, err, receiving)
+	attention = err != ErrWatchClosed && (!resumes || m.state.lists() || err == ErrSilent)
+	if m.opts.StopOn != nil && m.opts.StopOn(err) {
+		m.state = stopped
+		return &Interruption{Err: err, Final: true}, attention
+	}
+	result = &Interruption{Err: err, Relist: m.state.lists()}
+	asked := retryAfter(err)
+	switch {
+	case resumes && !result.Relist:
+		result.Delay = spread
+	case !immediate || asked > 0:
+		result.Delay = m.policy.backOff(asked)
+	}
+	result.Delay = max(result.Delay, m.policy.budgetDelay(now))
+	if result.Relist {
+		result.Delay = max(result.Delay, m.policy.listDelay(now))
+	}
+	return result, attention
+}
+
+// openFor returns how long the response has been open, or zero if it has not arrived.
+func (m *machine) openFor(now moment) time.Duration {
+	if m.opened == 0 {
+		return 0
+	}
+	return now - m.opened
+}
+
+// causeOf returns what the end of a request means. Some servers and proxies signal an expired resourceVersion by closing
+// each watch at once, so several short watches in a row mean that it has expired. If a watch does not deliver a change
+// that the server has shown before, the server was rebuilt and its resourceVersions are unrelated to the stream's.
+func (m *machine) causeOf(err error, healthy bool) error {
+	switch {
+	case m.state == streaming && err == ErrWatchClosed:
+		return ErrNoInitialEnd
+	case m.state != watching:
+		return err
+	case err == ErrSilent && m.owed != "" && m.opened != 0:
+		return ErrReplaced
+	case err != ErrWatchClosed || healthy:
+		m.short = 0
+		return err
+	}
+	if m.short++; m.short < maxShortWatches {
+		return err
+	}
+	return ErrExpired
+}
+
+// react chooses the next state. immediate means that the next request is the remedy for the fault, so it needs no backoff.
+func (m *machine) react(now moment, f fault, err error, receiving bool) (immediate bool) {
+	switch m.state {
+	case listing:
+		return m.afterList(f, err)
+	case streaming:
+		return m.afterStreamingList(f, err, receiving)
+	case watching:
+		return m.afterWatch(now, f, err)
+	case checking:
+		return m.afterCheck(now, f, err)
+	}
+	return false
+}
+
+func (m *machine) afterList(f fault, err error) (immediate bool) {
+	from, whole := m.from, m.whole
+	switch {
+	case f == expired && m.token != "" && !whole: // the continue token has expired
+		whole, immediate = true, true
+	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0": // a 400 may reject the saved resourceVersion of another server
+		from, immediate = "", from != "" && err != ErrVersionRegressed
+	case err == ErrNoProgress, err == ErrInconsistentPages:
+		whole = true
+	}
+	m.list(listing, from)
+	m.whole = whole
+	return immediate
+}
+
+// afterStreamingList falls back to an ordinary list if the server did not complete a streaming list, because servers and
+// proxies without streaming lists fail in many ways.
+func (m *machine) afterStreamingList(f fault, err error, receiving bool) (immediate bool) {
+	switch from := m.from; {
+	case f == expired, f == badVersion:
+		m.relist("")
+		return from != "" && err != ErrVersionRegressed
+	case f == overload, f == permanent:
+		m.relist(from)
+	case f == protocol, err == ErrSilent && !receiving, answered(err):
+		m.server.streamFailed(err)
+		m.list(listing, from)
+		return true
+	default:
+		m.relist(from)
+	}
+	return false
+}
+
+func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
+	if f == protocol {
+		m.suspect++
+	}
+	if err == ErrSilent {
+		m.server.bookmarks.Store(false)
+	}
+	switch {
+	case m.version == "":
+		m.relist("")
+	case err == ErrNoInitialEnd: // the initial-events-end bookmark arrived before some objects
+		m.server.stopStreams()
+		m.list(listing, m.version)
+		return true
+	case f == expired:
+		m.relist(m.version)
+		return m.mayRelistAtOnce()
+	case f == badVersion:
+		m.relist("")
+		return err == ErrReplaced && m.mayRelistAtOnce()
+	case statusCode(err) == 404, f == protocol && m.suspect >= maxSuspect:
+		m.relist(m.version)
+	case f == connection && err != ErrWatchClosed, now-m.heard >= checkAfter:
+		m.state = checking
+	default:
+		m.startWatch(m.heard)
+	}
+	return false
+}
+
+// afterCheck relists if the check shows that the server has another history. It repeats the check if the server is still
+// down. After any other failure it resumes the watch, because a server that rejects the check may still serve watches.
+func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
+	switch {
+	case f == badVersion:
+		m.relist("")
+		return m.mayRelistAtOnce()
+	case statusCode(err) == 404: // as after a watch, so that a collection that returns with other objects is listed
+		m.relist(m.version)
+	case f == connection && err != ErrSilent && statusCode(err) != 504:
+	default:
+		m.startWatch(now)
+	}
+	return false
+}
+
+// mayRelistAtOnce reports whether the history has been lost for the first time since the backoff was reset. A relist then
+// needs no backoff.
+func (m *machine) mayRelistAtOnce() bool {
+	first := !m.relisted
+	m.relisted = true
+	return first
 }

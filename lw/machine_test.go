@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 func TestFirstListThenWatch(t *testing.T) {
@@ -29,12 +27,12 @@ func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r.fails(errReset)
 	r.ask()
 	require.Equal(t, longTimeout, r.watchOptions().Timeout)
-	r.random = func() float64 { return 0.9999 }
+	r.policy.random = func() float64 { return 0.9999 }
 	r.ask()
 	require.InDelta(t, 2*longTimeout, r.watchOptions().Timeout, float64(time.Second))
-	r.do(input{signal: opened})
+	r.do(response{event: WatchStarted})
 	r.fails(ErrSilent)
-	r.random = func() float64 { return 0 }
+	r.policy.random = func() float64 { return 0 }
 	r.ask()
 	require.Equal(t, shortTimeout, r.watchOptions().Timeout, "the timeout must be short again, because the server may have stopped sending bookmarks")
 }
@@ -43,7 +41,7 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	r.ask()
 	require.Equal(t, 90*time.Second, r.idle(), "idle timeout before the response")
-	r.do(input{signal: opened})
+	r.do(response{event: WatchStarted})
 	require.Equal(t, 10*time.Second, r.idle(), "idle timeout of a streaming list")
 	r.receives("3")
 	r.marks("7")
@@ -69,7 +67,7 @@ func TestResumeFrom(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list must request the latest state, because ResumeFrom may come from another server")
 
 	r = resumed().opens()
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
 	r.synced("3")
 
 	r = resumed()
@@ -83,7 +81,7 @@ func TestResumeFrom(t *testing.T) {
 	streams.ask()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout, SendInitialEvents: true}, streams.watchOptions())
 	for _, none := range []string{"", "0"} {
-		require.IsType(t, &listing{}, newMachineHarness(t, Options{ResumeFrom: none}).state)
+		require.Equal(t, listing, newMachineHarness(t, Options{ResumeFrom: none}).state)
 	}
 }
 
@@ -168,12 +166,12 @@ func TestPagesMustHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
-		require.Equal(t, &Interruption{Err: invalid.ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
+		require.Equal(t, &Interruption{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
 		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaginated")
 	}
 	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
-	require.Equal(t, invalid.ErrInconsistentPages, r.page("8", "", "b", 1).Err)
+	require.Equal(t, ErrInconsistentPages, r.page("8", "", "b", 1).Err)
 }
 
 func TestRepeatedPagesMakeNoProgress(t *testing.T) {
@@ -196,7 +194,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 					require.Nil(t, result)
 					continue
 				}
-				require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: firstDelay}, result)
+				require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: firstDelay}, result)
 				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaginated")
 			}
 		})
@@ -219,7 +217,7 @@ func TestEmptyPagesNeedBudget(t *testing.T) {
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
 	}
-	require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
+	require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
 	require.Zero(t, r.listOptions().Limit)
 }
 
@@ -238,7 +236,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	r.synced("6")
 }
@@ -246,7 +244,7 @@ func TestRejectsOlderList(t *testing.T) {
 func TestStopOn(t *testing.T) {
 	r := newMachineHarness(t, Options{StopOn: IsPermanent})
 	require.Equal(t, &Interruption{Err: status(403), Final: true}, r.listFails(status(403)))
-	require.Equal(t, stopped{}, r.state)
+	require.Equal(t, stopped, r.state)
 }
 
 // If the requested resourceVersion is newer than the server's, the server accepts the watch but sends nothing.
@@ -256,11 +254,11 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 		for range 4 {
 			r.opens().pass(shortTimeout)
 			require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
-			require.IsType(t, &watching{}, r.state)
+			require.Equal(t, watching, r.state)
 		}
 		r.opens().pass(shortTimeout)
 		require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
-		require.Equal(t, checking{}, r.state)
+		require.Equal(t, checking, r.state)
 		require.Equal(t, ListOptions{Limit: 1}, r.listOptions())
 		return r
 	}
@@ -268,10 +266,10 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.Nil(t, r.check("7", false))
 	r.opens().pass(shortTimeout)
 	r.closes()
-	require.IsType(t, &watching{}, r.state, "the engine must not check again within five minutes")
+	require.Equal(t, watching, r.state, "the engine must not check again within five minutes")
 
 	r = quiet()
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true}, r.check("6", false))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true}, r.check("6", false))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 }
 
@@ -282,9 +280,9 @@ func TestBrokenConnectionIsChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
 			require.False(t, r.fails(broken).Relist)
-			require.Equal(t, checking{}, r.state)
+			require.Equal(t, checking, r.state)
 			require.Equal(t, ListOptions{Limit: 1}, r.listOptions())
-			require.Equal(t, &Interruption{Err: invalid.ErrReplaced, Relist: true}, r.check("9", true))
+			require.Equal(t, &Interruption{Err: ErrReplaced, Relist: true}, r.check("9", true))
 			require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 		})
 	}
@@ -292,27 +290,27 @@ func TestBrokenConnectionIsChecked(t *testing.T) {
 	r.receives("8")
 	for _, still := range []error{errReset, io.ErrUnexpectedEOF, status(502), status(503)} {
 		r.fails(still)
-		require.Equal(t, checking{}, r.state, "the engine must repeat the check while the server is down: %v", still)
-		r.do(input{signal: asking})
+		require.Equal(t, checking, r.state, "the engine must repeat the check while the server is down: %v", still)
+		r.next(r.now)
 	}
 	require.Nil(t, r.check("8", false))
-	require.IsType(t, &watching{}, r.state)
+	require.Equal(t, watching, r.state)
 
 	for _, rejected := range []error{status(403), status(429), status(500), status(504), ErrSilent} {
 		r = newMachineHarness(t, Options{}).synced("7").opens()
 		r.fails(errReset)
-		r.do(input{signal: asking})
+		r.next(r.now)
 		r.fails(rejected)
-		require.IsType(t, &watching{}, r.state, "a server that rejects the check may still serve watches: %v", rejected)
+		require.Equal(t, watching, r.state, "a server that rejects the check may still serve watches: %v", rejected)
 	}
 	r = newMachineHarness(t, Options{}).synced("7").opens()
 	r.fails(errReset)
-	r.do(input{signal: asking})
+	r.next(r.now)
 	require.True(t, r.fails(status(404)).Relist, "a collection that the server lacks may return with other objects")
 
 	r = newMachineHarness(t, Options{}).synced("7").opens()
 	r.closes()
-	require.IsType(t, &watching{}, r.state, "a clean close needs no check")
+	require.Equal(t, watching, r.state, "a clean close needs no check")
 }
 
 func TestEventsPostponeCheck(t *testing.T) {
@@ -321,6 +319,6 @@ func TestEventsPostponeCheck(t *testing.T) {
 		r.opens().pass(shortTimeout)
 		r.bookmarks("7")
 		r.closes()
-		require.IsType(t, &watching{}, r.state)
+		require.Equal(t, watching, r.state)
 	}
 }

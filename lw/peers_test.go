@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -56,8 +54,7 @@ func TestConnectionRefused(t *testing.T) {
 				s.answers = append(s.answers, answer{err: errReset})
 			}
 			s.answers = append(s.answers, answer{body: podList("1", "")})
-			ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
-			for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
+			for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), &Options{NoStreamingList: true, Random: func() float64 { return 0 }}) {
 				if event.Type == Synced {
 					break
 				}
@@ -132,8 +129,7 @@ func TestRetryAfterInBody(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
-		ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
-		for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), &Options{NoStreamingList: true, Random: func() float64 { return 0 }}) {
 			if event.Type == Interrupted {
 				require.ErrorIs(t, event.Interruption.Err, ErrTooManyRequests)
 				require.Equal(t, 40*time.Second, event.Interruption.Delay)
@@ -154,6 +150,6 @@ func TestRepeatedEventsCauseRelist(t *testing.T) {
 		answer{body: podList("7", "", "a")})
 	require.Equal(t, []string{
 		"WATCH_STARTED @5", "ADDED a @6", "MODIFIED a @7", "INTERRUPTED connection reset @7",
-		"WATCH_STARTED @7", "INTERRUPTED " + invalid.ErrVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
+		"WATCH_STARTED @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
 	}, events[2:])
 }

@@ -5,7 +5,6 @@ package lw
 import (
 	"io"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
@@ -60,7 +59,7 @@ func (d *protoDecoder) malformed(expected, found string) bool {
 
 // notList records a [MalformedError] for a response that is not a list. It returns false.
 func (d *protoDecoder) notList(expected, found string) bool {
-	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found, err: invalid.ErrNotList})
+	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found, err: ErrNotList})
 }
 
 func (d *protoDecoder) wrongList() {

@@ -20,7 +20,7 @@ func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 			client, err := lw.NewClient(file("k8s\x00"+body), lw.Pods(""), sizes{}, nil)
 			require.NoError(t, err)
 			objects := 0
-			for _, failure := range client.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+			for _, failure := range client.List(t.Context(), lw.ListOptions{}).Objects {
 				if err = failure; err == nil {
 					objects++
 				}
@@ -40,7 +40,7 @@ func TestProtobufFieldLongerThanList(t *testing.T) {
 	list := func(response string) (names []string, err error) {
 		client, err := lw.NewClient(file(response), lw.Pods(""), sizes{}, nil)
 		require.NoError(t, err)
-		for pod, e := range client.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+		for pod, e := range client.List(t.Context(), lw.ListOptions{}).Objects {
 			if err = e; err == nil {
 				names = append(names, pod.GetName())
 			}

@@ -42,7 +42,7 @@ func TestResumeHasJitter(t *testing.T) {
 		r.bookmarks("8")
 		r.fails(errReset)
 		r.opens().pass(life)
-		r.random = func() float64 { return 0.5 }
+		r.policy.random = func() float64 { return 0.5 }
 		require.Equal(t, most/2, r.fails(errReset).Delay, "%v", life)
 	}
 }
@@ -51,7 +51,7 @@ func TestResumeHasJitter(t *testing.T) {
 func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
-	r.random = func() float64 { return 0.5 }
+	r.policy.random = func() float64 { return 0.5 }
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.opens().pass(4 * shortTimeout)
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "a watch that outlasts its timeout must resume with jitter")
@@ -226,9 +226,9 @@ func TestListsCostTheirObjects(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	listOf := func(objects int) (delay time.Duration) {
 		require.Nil(t, r.page("7", "", "a", objects))
-		delay = r.opens().fails(status(404)).Delay - r.retryPolicy.backoff.last
-		r.retryPolicy.backoff = backoff{}
-		r.retryPolicy.budget = budget{}
+		delay = r.opens().fails(status(404)).Delay - r.policy.lastBackoff
+		r.policy.resetBackoff()
+		r.policy.budgetFull = 0
 		return delay
 	}
 	for range 39 {
@@ -241,7 +241,7 @@ func TestListsCostTheirObjects(t *testing.T) {
 func TestSmallCollectionsRecoverFromManyRestarts(t *testing.T) {
 	for objects, most := range map[int]time.Duration{5: 5 * time.Second, 5000: 65 * time.Second} {
 		r := newMachineHarness(t, Options{})
-		r.random = func() float64 { return 0.9 }
+		r.policy.random = func() float64 { return 0.9 }
 		require.Nil(t, r.page("7", "", "a", objects))
 		longest := time.Duration(0)
 		for range 6 {
@@ -266,11 +266,11 @@ func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range 3 {
 		r.ask()
-		r.do(input{signal: failed, err: errReset, objects: 500})
+		r.failsAfter(errReset, 500, false)
 	}
 	require.Equal(t, 8*firstDelay, r.listFails(errReset).Delay)
 	r.ask()
-	require.Equal(t, time.Minute, r.do(input{signal: failed, err: errReset, objects: 500}).Delay)
+	require.Equal(t, time.Minute, r.failsAfter(errReset, 500, false).Delay)
 }
 
 // The request budget allows ten requests at once and then one request per second.
@@ -294,7 +294,7 @@ func TestBackoffDoublesUpToMaximum(t *testing.T) {
 		delays = append(delays, r.rest().watchFails(errReset).Delay)
 	}
 	require.Equal(t, []time.Duration{800e6, 1600e6, 3200e6, 6400e6, 12800e6, 25600e6, 30e9, 30e9}, delays)
-	r.random = func() float64 { return 0.5 }
+	r.policy.random = func() float64 { return 0.5 }
 	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter must increase the delay by at most 100%")
 }
 
@@ -324,11 +324,11 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 func TestRetryAfterHasJitter(t *testing.T) {
 	overloaded := &StatusError{Code: 429, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
-	r.random = func() float64 { return 0.5 }
+	r.policy.random = func() float64 { return 0.5 }
 	require.Equal(t, 5250*time.Millisecond, r.watchFails(overloaded).Delay)
 
 	r = newMachineHarness(t, Options{})
-	r.random = func() float64 { return 0.5 }
+	r.policy.random = func() float64 { return 0.5 }
 	late := *tooLarge
 	late.RetryAfter = time.Second
 	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a fallback must obey Retry-After")

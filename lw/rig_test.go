@@ -29,28 +29,43 @@ func newMachineHarness(t *testing.T, opts Options) *machineHarness {
 }
 
 func newStreamingHarness(t *testing.T, opts Options) *machineHarness {
-	r := &machineHarness{T: t, machine: newMachine(&opts, new(support), nil), now: time.Second}
-	r.random = func() float64 { return 0 }
+	r := &machineHarness{T: t, machine: newMachine(&opts, new(support)), now: time.Second}
+	r.policy.random = func() float64 { return 0 }
 	return r
 }
 
-func (r *machineHarness) do(in input) *Interruption {
-	in.now = r.now
-	_, result := r.step(&in)
-	return result
+// do delivers a part of a response. If it breaks the protocol, do returns the interruption that follows.
+func (r *machineHarness) do(part response) *Interruption {
+	if _, err := r.event(r.now, &part); err != nil {
+		return r.fails(err)
+	}
+	return nil
+}
+
+// listOptions and watchOptions return the parameters of the next request without starting it.
+func (r *machineHarness) listOptions() ListOptions {
+	m := *r.machine
+	list, _ := m.next(r.now)
+	return list
+}
+
+func (r *machineHarness) watchOptions() WatchOptions {
+	m := *r.machine
+	_, watch := m.next(r.now)
+	return watch
 }
 
 // ask starts the next request. If that is a check after a broken connection, ask first lets it succeed.
 func (r *machineHarness) ask() {
-	if r.do(input{signal: asking}); r.state == (checking{}) {
+	if r.next(r.now); r.state == checking {
 		require.Nil(r, r.check(r.version, false))
-		r.do(input{signal: asking})
+		r.next(r.now)
 	}
 }
 
 // check delivers the response to a check. refuted means that its object contradicts the caller's state.
 func (r *machineHarness) check(version string, refuted bool) *Interruption {
-	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version}, start: Key{Name: "a"}, objects: 1, refuted: refuted})
+	return r.do(response{version: version, start: Key{Name: "a"}, objects: 1, refuted: refuted})
 }
 
 func (r *machineHarness) pass(d time.Duration) { r.now += d }
@@ -64,39 +79,45 @@ func (r *machineHarness) rest() *machineHarness {
 // page requests a list and delivers one page as the response. first is the name of the page's first object.
 func (r *machineHarness) page(version, token, first string, objects int) *Interruption {
 	r.ask()
-	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: first}, objects: objects})
+	return r.do(response{version: version, token: token, start: Key{Name: first}, objects: objects})
 }
 
 // synced requests a list and delivers a complete list as the response.
 func (r *machineHarness) synced(version string) *machineHarness {
 	require.Nil(r, r.page(version, "", "a", 1))
-	require.IsType(r, &watching{}, r.state)
+	require.Equal(r, watching, r.state)
 	return r
 }
 
 // opens requests a watch and delivers the response header.
 func (r *machineHarness) opens() *machineHarness {
 	r.ask()
-	r.do(input{signal: opened})
+	r.do(response{event: WatchStarted})
 	return r
 }
 
 func (r *machineHarness) receives(version string) *Interruption {
-	return r.do(input{signal: happened, event: Modified, version: version})
+	return r.do(response{event: Modified, version: version})
 }
 
 func (r *machineHarness) bookmarks(version string) *Interruption {
-	return r.do(input{signal: happened, event: Bookmark, version: version})
+	return r.do(response{event: Bookmark, version: version})
 }
 
 // marks delivers the initial-events-end bookmark of a streaming list.
 func (r *machineHarness) marks(version string) *Interruption {
-	return r.do(input{signal: endMarked, version: version})
+	return r.do(response{event: Synced, version: version})
 }
 
-func (r *machineHarness) fails(err error) *Interruption { return r.do(input{signal: failed, err: err}) }
+func (r *machineHarness) fails(err error) *Interruption { return r.failsAfter(err, 0, false) }
 
-func (r *machineHarness) closes() *Interruption { return r.do(input{signal: endedClean}) }
+// failsAfter ends a request after a part of a page, or in the middle of an object.
+func (r *machineHarness) failsAfter(err error, objects int, receiving bool) *Interruption {
+	result, _ := r.fail(r.now, err, objects, receiving)
+	return result
+}
+
+func (r *machineHarness) closes() *Interruption { return r.fails(ErrWatchClosed) }
 
 func (r *machineHarness) watchFails(err error) *Interruption { return r.opens().fails(err) }
 

@@ -130,7 +130,7 @@ func TestBrokenObjectKeepsStreamingLists(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	for range 3 {
 		r.opens()
-		r.do(input{signal: failed, err: ErrSilent, receiving: time.Minute})
+		r.failsAfter(ErrSilent, 0, true)
 	}
 	require.True(t, r.watchOptions().SendInitialEvents)
 }

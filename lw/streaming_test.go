@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 const (
@@ -48,11 +46,11 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))
-	require.IsType(t, &listing{}, r.state)
+	require.Equal(t, listing, r.state)
 	r.synced("7").opens().pass(healthyAfter)
 	r.fails(status(410))
 	r.opens().marks("8")
-	require.IsType(t, &listing{}, r.state, "an empty streaming list must be confirmed until a healthy watch follows a streaming list with objects")
+	require.Equal(t, listing, r.state, "an empty streaming list must be confirmed until a healthy watch follows a streaming list with objects")
 
 	r = newStreamingHarness(t, Options{}).opens()
 	r.receives("3")
@@ -60,19 +58,19 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r.pass(healthyAfter)
 	r.fails(status(410))
 	require.Nil(t, r.opens().marks("8"))
-	require.IsType(t, &watching{}, r.state)
+	require.Equal(t, watching, r.state)
 	require.Equal(t, "8", r.watchOptions().ResourceVersion)
 }
 
 // A streaming list is charged to the list limit with the objects that arrive, whether it completes or fails.
 func TestStreamingListsCostTheirObjects(t *testing.T) {
 	charged := func(r *machineHarness) (objects int) {
-		for _, begun := range r.retryPolicy.lists.times {
+		for _, begun := range r.policy.largeLists {
 			if begun != 0 {
 				objects += 3
 			}
 		}
-		return objects + r.retryPolicy.lists.small
+		return objects + r.policy.small
 	}
 	r := newStreamingHarness(t, Options{PageSize: 3}).opens()
 	r.receives("3")
@@ -141,13 +139,13 @@ func TestStreamingListFallsBack(t *testing.T) {
 func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	for _, version := range []string{"7", "8", "9"} {
-		require.IsType(t, &streaming{}, r.state)
+		require.Equal(t, streaming, r.state)
 		r.rest().opens()
-		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.closes())
-		require.IsType(t, &listing{}, r.state)
+		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.closes())
+		require.Equal(t, listing, r.state)
 		r.synced(version)
 		r.watchFails(status(410))
-		require.IsType(t, &streaming{}, r.state)
+		require.Equal(t, streaming, r.state)
 		r.opens().receives("3")
 		r.marks(version)
 		r.pass(healthyAfter)
@@ -160,7 +158,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
-	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "an unhealthy watch must not reset the number of failed streaming lists")
+	require.EqualValues(t, maxStreamFaults, r.server.streams.Load(), "an unhealthy watch must not reset the number of failed streaming lists")
 }
 
 func TestObjectsAfterInitialEventsEnd(t *testing.T) {
@@ -168,7 +166,7 @@ func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 		r := newStreamingHarness(t, Options{}).opens()
 		r.receives("2")
 		require.Nil(t, r.marks("7"))
-		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.receives(late))
+		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.receives(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 		require.False(t, r.server.streamsLists())
 	}
@@ -180,7 +178,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
 	require.Equal(t, "9", r.watchOptions().ResourceVersion)
-	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
+	require.Equal(t, ErrVersionRegressed, r.marks("8").Err)
 }
 
 // The relist requests at least the stream's resourceVersion, so an older list breaks the protocol.
@@ -190,7 +188,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 	r.marks("7")
 	r.fails(status(410))
 	r.opens()
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
@@ -209,8 +207,8 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	for _, version := range []string{"31", "32", "", "34", "35"} {
 		require.Nil(t, moves(version))
 	}
-	require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, moves("36"))
-	require.IsType(t, &listing{}, r.state)
+	require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
+	require.Equal(t, listing, r.state)
 }
 
 // All streams of a client remember that the server has no streaming lists, even if a wrapper hides the client.
@@ -246,7 +244,7 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.Empty(t, r.watchOptions().ResourceVersion)
 	r.receives("3")
 	require.Nil(t, r.marks("9"))
-	require.IsType(t, &watching{}, r.state)
+	require.Equal(t, watching, r.state)
 	require.True(t, r.fails(status(410)).Relist)
 	r.ask()
 	require.Equal(t, WatchOptions{ResourceVersion: "9", Timeout: shortTimeout, SendInitialEvents: true}, r.watchOptions())
@@ -349,7 +347,7 @@ func TestRegressedVersionRelistsLatest(t *testing.T) {
 		answer{body: podEvent("ADDED", "a", "101") + podEvent("ADDED", "b", "99")},
 		answer{body: podList("99", "", "b")},
 	)
-	regressed := "INTERRUPTED " + invalid.ErrVersionRegressed.Error()
+	regressed := "INTERRUPTED " + ErrVersionRegressed.Error()
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @100", "WATCH_STARTED @100", "ADDED a @101", regressed + " @101", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events)
 	require.Equal(t, "/api/v1/pods?limit=500", s.requests[2])
 

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
 // Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The stream
@@ -39,7 +38,20 @@ type Trace struct {
 
 // WithTrace returns a context with a trace for requests and streams. The new trace replaces a trace that ctx already
 // has.
-func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
+func WithTrace(ctx context.Context, trace *Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, trace)
+}
+
+type traceKey struct{}
+
+// ContextTrace returns the trace of ctx, or a Trace without functions if ctx has none. It never returns nil. A Transport
+// uses it to report to the trace of its caller.
+func ContextTrace(ctx context.Context) *Trace {
+	if trace, ok := ctx.Value(traceKey{}).(*Trace); ok && trace != nil {
+		return trace
+	}
+	return new(Trace)
+}
 
 // open sends a request over transport and reports it to the functions Open, Opened and Read of the trace.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
@@ -80,11 +92,5 @@ func (t *Trace) frame(eventType EventType, scanned *Scanned) {
 func (t *Trace) stopped() {
 	if t.Stopped != nil {
 		t.Stopped()
-	}
-}
-
-func (t *Trace) page(meta ListMeta) {
-	if t.Page != nil {
-		t.Page(meta)
 	}
 }

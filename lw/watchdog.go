@@ -2,11 +2,9 @@ package lw
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
-	"github.com/seed-6d2a410a/listwatch/internal/lock"
 )
 
 // maxInterval is the maximum time between two checks of the watchdog. An idle request ends at most this long after its
@@ -18,22 +16,25 @@ const maxInterval = 5 * time.Second
 // the monotonic clock and the wall clock may be set back.
 type watchdog struct {
 	cancel context.CancelCauseFunc
-	clock  *clock.Clock
+	start  time.Time
+	wall   func() time.Time // nil means the wall clock of time.Now
 
 	receiving time.Duration // monotonic time at which the first part of an unfinished object arrived, or zero
-	last      clock.Moment  // time at which data last arrived
+	monotonic atomic.Int64  // time since start at which data last arrived, in nanoseconds
+	walltime  atomic.Int64  // the same on the wall clock, in nanoseconds since 1970
 	limit     atomic.Int64  // idle timeout, or zero if stopped
 	paused    atomic.Bool   // whether the caller is handling an event
 
-	mu    lock.Mutex
+	mu    sync.Mutex
 	timer *time.Timer
 }
 
 // guard returns a context for a request, and a watchdog that cancels the context if the request is idle for longer than
-// limit. The caller must stop the watchdog. A value on the channel wake triggers an immediate check. wake may be nil.
-func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
+// limit. The caller must stop the watchdog. A value on the channel wake triggers an immediate check. wake and wall may be
+// nil.
+func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall func() time.Time) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}
+	d := &watchdog{cancel: cancel, start: time.Now().Add(-1), wall: wall} // never zero, which means that no object is arriving
 	d.resume(limit)
 	d.mu.Lock() // the timer may fire before d.timer is set
 	d.timer = time.AfterFunc(d.interval(), d.check)
@@ -52,13 +53,30 @@ func (d *watchdog) stop() {
 	d.cancel(nil)
 }
 
+// clocks returns the time since start on the monotonic clock, and the time on the wall clock in nanoseconds since 1970.
+func (d *watchdog) clocks() (monotonic, walltime int64) {
+	now := time.Now()
+	wall := now
+	if d.wall != nil {
+		wall = d.wall()
+	}
+	return int64(now.Sub(d.start)), wall.UnixNano()
+}
+
+// heard records that data has arrived.
+func (d *watchdog) heard() (monotonic time.Duration) {
+	m, w := d.clocks()
+	d.monotonic.Store(m)
+	d.walltime.Store(w)
+	return time.Duration(m)
+}
+
 // progress restarts the idle timeout, because a part of an object has arrived. The rest of the object may take as long
 // as a list may be idle, even in a streaming list.
 func (d *watchdog) progress() {
-	if d.receiving == 0 {
-		d.receiving = d.clock.Monotonic()
+	if now := d.heard(); d.receiving == 0 {
+		d.receiving = now
 	}
-	d.last.Set(d.clock.Now())
 	d.limit.Store(max(d.limit.Load(), int64(idleRequest)))
 }
 
@@ -67,7 +85,7 @@ func (d *watchdog) receivingFor() time.Duration {
 	if d.receiving == 0 {
 		return 0
 	}
-	return d.clock.Monotonic() - d.receiving
+	return time.Since(d.start) - d.receiving
 }
 
 // pause suspends the idle timeout while the caller handles an event, and resume restarts it. Both methods run for every
@@ -76,7 +94,7 @@ func (d *watchdog) pause() { d.paused.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.receiving = 0
-	d.last.Set(d.clock.Now())
+	d.heard()
 	d.limit.Store(int64(limit))
 	d.paused.Store(false) // must be the last statement, because check reads paused first
 }
@@ -89,11 +107,13 @@ func (d *watchdog) interval() time.Duration {
 func (d *watchdog) check() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	limit := time.Duration(d.limit.Load())
+	limit := d.limit.Load()
 	if limit == 0 {
 		return
 	}
-	if !d.paused.Load() && d.clock.Since(d.last.Get()) >= limit {
+	paused := d.paused.Load()
+	monotonic, walltime := d.clocks()
+	if !paused && max(monotonic-d.monotonic.Load(), walltime-d.walltime.Load()) >= limit {
 		d.cancel(ErrSilent)
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -106,7 +105,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 		Wake:            c.wake,
 		Logger:          discardLogger{},
 		StopOn: func(cause error) bool {
-			return !c.synced && (isPermanent(cause) || errors.Is(cause, invalid.ErrNotList))
+			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList))
 		},
 	})
 	if c.command.Get("restored").Bool() {

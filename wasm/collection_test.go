@@ -28,7 +28,7 @@ func TestRowsKeepTextUntilSent(t *testing.T) {
 	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, c.rows, nil)
 	require.NoError(t, err)
 	var decoded []*row
-	for r, err := range client.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+	for r, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
 		require.NoError(t, err)
 		decoded = append(decoded, r)
 	}

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -19,19 +18,28 @@ type client struct {
 
 	mu             sync.Mutex
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
+
+	source lw.Source
 }
 
-func (*client) StreamsLists() bool { return true }
+func (l *client) Source() *lw.Source { return &l.source }
 
-func (l *client) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*object, error] {
-	return negotiate(ctx, l, func(ctx context.Context, made *lw.Client[*object]) iter.Seq2[*object, error] {
-		return made.List(ctx, opts, meta)
+func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
+	page, reuse := new(lw.Page[*object]), opts.Reuse
+	page.Objects = negotiate(ctx, l, func(made *lw.Client[*object], yield func(*object, error) bool) {
+		opts.Reuse = reuse.Pass(l, made)
+		response := made.List(ctx, opts)
+		response.Objects(yield)
+		page.ListMeta = response.ListMeta
 	})
+	return page
 }
 
 func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*object], error] {
-	return negotiate(ctx, l, func(ctx context.Context, made *lw.Client[*object]) iter.Seq2[lw.Event[*object], error] {
-		return made.Watch(ctx, opts)
+	reuse := opts.Reuse
+	return negotiate(ctx, l, func(made *lw.Client[*object], yield func(lw.Event[*object], error) bool) {
+		opts.Reuse = reuse.Pass(l, made)
+		made.Watch(ctx, opts)(yield)
 	})
 }
 
@@ -58,11 +66,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 
 // negotiate sends a request and yields the results. If the server rejects protobuf before the first result, negotiate
 // repeats the request with JSON.
-func negotiate[V any](ctx context.Context, l *client, request func(context.Context, *lw.Client[*object]) iter.Seq2[V, error]) iter.Seq2[V, error] {
-	held := recall.From[*object](ctx, l)
-	of := func(made *lw.Client[*object]) iter.Seq2[V, error] {
-		return request(recall.With(ctx, made, held), made)
-	}
+func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Client[*object], yield func(V, error) bool)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		json, protobuf, err := l.clients(ctx)
 		if err != nil {
@@ -71,22 +75,23 @@ func negotiate[V any](ctx context.Context, l *client, request func(context.Conte
 			return
 		}
 		if protobuf == nil || l.rejected.Load() {
-			of(json)(yield)
+			request(json, yield)
 			return
 		}
-		begun := false
-		for value, err := range of(protobuf) {
+		begun, repeat := false, false
+		request(protobuf, func(value V, err error) bool {
 			if isNotAcceptable(err) {
 				l.rejected.Store(true)
 				if !begun {
-					of(json)(yield)
-					return
+					repeat = true
+					return false
 				}
 			}
 			begun = true
-			if !yield(value, err) {
-				return
-			}
+			return yield(value, err)
+		})
+		if repeat {
+			request(json, yield)
 		}
 	}
 }

@@ -41,6 +41,11 @@ type Extras struct {
 	// share a folder. Delete the folder when a transform changes. The saved objects may contain Secrets.
 	StateDir string
 
+	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a test
+	// repeatable; see [lw.Options.Random]. All informers call it, so it must be safe for concurrent use if there are
+	// several.
+	Random func() float64
+
 	// Trace returns the trace of an informer, or nil. collection is the URL path of the collection, for example
 	// "/api/v1/pods". The informer calls Trace when it starts.
 	Trace func(collection string) *lw.Trace

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -106,11 +105,11 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	r.values, r.versions = map[string]string{}, map[string]int{}
 	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
-	informer = NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
+	informer = NewSharedIndexInformerWithOptions(lister, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{Random: rand.New(rand.NewPCG(1, 11)).Float64}})
 	require.NoError(r, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { r.lock(func() { r.causes = append(r.causes, err) }) }))
 	_, err := informer.AddEventHandler(r)
 	require.NoError(r, err)
-	ctx, cancel := context.WithCancel(clock.WithRandom(r.Context(), rand.New(rand.NewPCG(1, 11)).Float64))
+	ctx, cancel := context.WithCancel(r.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
@@ -123,13 +122,13 @@ func followRebuilt(t *testing.T, server *servers.Running, rebuild *servers.Rebui
 	counter := &listCounter{next: server}
 	clientset := simulatedClient(t, counter, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
-	informer := NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
+	informer := NewSharedIndexInformerWithOptions(lister, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{Random: rand.New(rand.NewPCG(1, 11)).Float64}})
 	interrupted := make(chan error, 100)
 	require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { interrupted <- err }))
 	handler := &identities{t: t, uids: map[string]string{}}
 	_, err := informer.AddEventHandler(handler)
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(clock.WithRandom(t.Context(), rand.New(rand.NewPCG(1, 11)).Float64))
+	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
@@ -143,10 +142,14 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 
 // listStored requests a list and returns its last object. stored is the object in the store during the list, or nil.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
-	ctx := recall.With(t.Context(), any(source), func(_, _, _, _ []byte) (*object, bool) { return stored, stored != nil })
-	for o, err := range source.List(ctx, lw.ListOptions{}, &lw.ListMeta{}) {
-		require.NoError(t, err)
-		listed = o
+	held := func(_, _, _, _ []byte) (lw.Keyed, bool) { return stored, stored != nil }
+	for event := range lw.ListAndWatch(t.Context(), source, &lw.Options{NoStreamingList: true, Stored: held}) {
+		if event.Type == lw.Added {
+			listed = event.Object
+		} else if event.Type == lw.Synced {
+			break
+		}
+		require.Nil(t, event.Interruption)
 	}
 	return listed
 }

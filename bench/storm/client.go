@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	lwclock "github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -36,9 +35,11 @@ func (c *client) follow(random *rand.Rand) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
-	opts := &lw.Options{Logger: slog.New(slog.DiscardHandler)}
-	ctx = lwclock.WithRandom(ctx, random.Float64)
-	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // makes the engine skip its delays, which c.sleep simulates
+	opts := &lw.Options{
+		Logger: slog.New(slog.DiscardHandler),
+		Random: random.Float64,
+		Replay: func() time.Time { return time.Unix(0, 0).Add(c.now) }, // makes the engine skip its delays, which c.sleep simulates
+	}
 	for event := range lw.ListAndWatch(ctx, source, opts) {
 		if c.over {
 			return

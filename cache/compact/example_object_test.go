@@ -25,7 +25,7 @@ func ExampleObject() {
 	if err != nil {
 		panic(err)
 	}
-	for pod, err := range client.List(context.Background(), lw.ListOptions{}, new(lw.ListMeta)) {
+	for pod, err := range client.List(context.Background(), lw.ListOptions{}).Objects {
 		if err != nil {
 			panic(err)
 		}

@@ -61,8 +61,8 @@ func TestSame(t *testing.T) {
 	require.NoError(t, err)
 	client, err := lw.NewClient(&answers{listed([]sample.Pod{pod})}, lw.Pods(""), same, nil)
 	require.NoError(t, err)
-	var meta lw.ListMeta
-	for _, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
+	page := client.List(t.Context(), lw.ListOptions{})
+	for _, err := range page.Objects {
 		require.NoError(t, err)
 	}
 	require.Equal(t, []bool{true, true, false, true}, *same.results, "Same() must ignore managedFields and detect a different phase")

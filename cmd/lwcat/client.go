@@ -11,7 +11,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
@@ -103,5 +102,5 @@ func (s *stream) isFatal(cause error) bool {
 			return true
 		}
 	}
-	return lw.IsPermanent(cause) || errors.Is(cause, invalid.ErrNotList) || s.badRequests > 1
+	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.badRequests > 1
 }

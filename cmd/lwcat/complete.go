@@ -171,7 +171,7 @@ func (c *config) objectNames(ctx context.Context, resource lw.Resource) (names [
 	if err != nil {
 		return nil
 	}
-	for object, err := range client.List(ctx, lw.ListOptions{Limit: 500}, &lw.ListMeta{}) {
+	for object, err := range client.List(ctx, lw.ListOptions{Limit: 500}).Objects {
 		if err != nil {
 			break
 		}

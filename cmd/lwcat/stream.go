@@ -11,7 +11,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -48,6 +47,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		LabelSelector: s.config.resources.labels,
 		FieldSelector: s.config.resources.fields,
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
+		Replay:        s.now,
 	}
 	if s.config.limits.from != "" {
 		opts.Verify = func(lw.Keyed) bool { return true } // the store lacks the objects that existed before
@@ -56,7 +56,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	if err := s.restore(reflector); err != nil {
 		return err
 	}
-	for event, changes := range reflector.Changes(clock.WithReplay(s.withTrace(ctx), s.now)) {
+	for event, changes := range reflector.Changes(s.withTrace(ctx)) {
 		if s.restoring {
 			s.restoreEvent(event)
 			continue

@@ -143,15 +143,15 @@ func TestProtobufList(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, nil)
 			require.NoError(t, err)
-			var meta lw.ListMeta
 			var pods []corev1.Pod
-			for pod, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
+			page := client.List(t.Context(), lw.ListOptions{})
+			for pod, err := range page.Objects {
 				require.NoError(t, err)
 				pods = append(pods, *pod)
 			}
-			require.Equal(t, "12", meta.ResourceVersion)
-			require.Equal(t, "token", meta.Continue)
-			require.EqualValues(t, 7, meta.RemainingItemCount)
+			require.Equal(t, "12", page.ResourceVersion)
+			require.Equal(t, "token", page.Continue)
+			require.EqualValues(t, 7, page.RemainingItemCount)
 			require.Len(t, pods, len(list.Items))
 			for i, pod := range pods {
 				want := list.Items[i]
@@ -173,8 +173,8 @@ func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 func listError(t testing.TB, body []byte) (err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
-	var meta lw.ListMeta
-	for _, err = range client.List(t.Context(), lw.ListOptions{}, &meta) {
+	page := client.List(t.Context(), lw.ListOptions{})
+	for _, err = range page.Objects {
 	}
 	return err
 }
@@ -215,7 +215,7 @@ func TestProtobufEvents(t *testing.T) {
 	require.Equal(t, want, fromWatch)
 	client, err := lw.NewClient(rejection(encode(t, status)), lw.Pods(""), rawCodec{}, nil)
 	require.NoError(t, err)
-	for _, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+	for _, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
 		require.Equal(t, want, err)
 	}
 	for _, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
@@ -300,7 +300,7 @@ func TestProtobufKeepsManagedFieldsOnRequest(t *testing.T) {
 			require.NoError(t, err)
 			var messages [][]byte
 			if name == "list" {
-				for object, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+				for object, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
 					require.NoError(t, err)
 					messages = append(messages, object.message)
 				}
@@ -329,7 +329,7 @@ func TestProtobufMetadataOnly(t *testing.T) {
 	client, err := lw.NewClient(transport, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MetadataOnly: true})
 	require.NoError(t, err)
 	objects := 0
-	for object, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+	for object, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
 		require.NoError(t, err)
 		var got metav1.PartialObjectMetadata
 		require.NoError(t, got.Unmarshal(object.message))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -30,7 +29,7 @@ var causes = []struct {
 	{lw.ErrSilent, silent},
 	{lw.ErrResourceVersionTooLarge, "resourceVersion too large"},
 	{lw.ErrTooManyRequests, "429 too many requests"},
-	{invalid.ErrNoInitialEnd, "no initial-events-end bookmark"},
+	{lw.ErrNoInitialEnd, "no initial-events-end bookmark"},
 	{syscall.ECONNRESET, broken},
 	{syscall.EPIPE, broken},
 	{io.ErrUnexpectedEOF, ended},
@@ -46,7 +45,7 @@ func causeOf(err error) (string, error) {
 	}
 	_, undecodable := errors.AsType[*lw.DecodeError](err)
 	_, tooLarge := errors.AsType[*lw.FrameTooLargeError](err)
-	if ok || undecodable || tooLarge || errors.Is(err, invalid.ErrVersionRegressed) {
+	if ok || undecodable || tooLarge || errors.Is(err, lw.ErrVersionRegressed) {
 		return "", err
 	}
 	for _, cause := range causes {

@@ -46,13 +46,14 @@ type Keys struct {
 }
 
 // List implements lw.ListerWatcher. All pages of a list have the revision of the first page.
-func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*Entry, error] {
-	return func(yield func(*Entry, error) bool) {
+func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
+	page := new(lw.Page[*Entry])
+	page.Objects = func(yield func(*Entry, error) bool) {
 		revision, first, later := strings.Cut(opts.Continue, " ")
 		if !later {
 			revision, first = "0", k.Prefix
 		}
-		var page struct {
+		var answer struct {
 			Header struct{ Revision string }
 			Kvs    []*Entry
 			More   bool
@@ -61,24 +62,25 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 			"key": []byte(first), "range_end": k.end(), "revision": revision, "limit": opts.Limit})
 		if err == nil {
 			defer body.Close()
-			err = json.NewDecoder(body).Decode(&page)
+			err = json.NewDecoder(body).Decode(&answer)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for _, entry := range page.Kvs {
+		for _, entry := range answer.Kvs {
 			if !yield(entry, nil) {
 				return
 			}
 		}
-		if meta.ResourceVersion = page.Header.Revision; later {
-			meta.ResourceVersion = revision
+		if page.ResourceVersion = answer.Header.Revision; later {
+			page.ResourceVersion = revision
 		}
-		if page.More {
-			meta.Continue = meta.ResourceVersion + " " + page.Kvs[len(page.Kvs)-1].GetName() + "\x00"
+		if answer.More {
+			page.Continue = page.ResourceVersion + " " + answer.Kvs[len(answer.Kvs)-1].GetName() + "\x00"
 		}
 	}
+	return page
 }
 
 // errTimeout is the cancellation cause of a watch that has reached its timeout. etcd itself has no timeout for watches.
@@ -98,6 +100,9 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 		}
 	}
 }
+
+// Source implements lw.ListerWatcher. etcd has no streaming lists.
+func (k *Keys) Source() *lw.Source { return nil }
 
 // follow watches the keys and calls emit for each event after the given revision. It returns io.EOF when the stream
 // ends or emit returns false.

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -99,8 +98,7 @@ func follow(t *testing.T, answers []string, stop string) (events []string, g *ga
 		defer cancel()
 		g = &gateway{answers: answers, stop: cancel}
 		keys := &Keys{URL: "http://127.0.0.1:2379", Prefix: "/a/", Client: http.Client{Transport: g}}
-		ctx = clock.WithRandom(ctx, func() float64 { return 0 })
-		r := cache.NewReflector(keys, &lw.Options{PageSize: 1})
+		r := cache.NewReflector(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
 		store = r.Store()
 		for ctx.Err() == nil {
 			for event := range r.Changes(ctx) {
@@ -170,7 +168,7 @@ func TestRejectsFutureRevision(t *testing.T) {
 func TestReturnsErrorResponses(t *testing.T) {
 	failure := func(answer string) error {
 		keys := &Keys{Prefix: "/a/", Client: http.Client{Transport: &gateway{answers: []string{answer}}}}
-		for _, err := range keys.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+		for _, err := range keys.List(t.Context(), lw.ListOptions{}).Objects {
 			return err
 		}
 		return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -60,9 +59,8 @@ func follow(t *testing.T, trace *lw.Trace, phase func() string) seen {
 	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) // After this error, the client lists at the latest resourceVersion, for which the server uses pages.
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
-	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
 	found.Phases = []string{phase()}
-	for event := range lw.ListAndWatch(ctx, client, &lw.Options{NoStreamingList: true, PageSize: 2}) {
+	for event := range lw.ListAndWatch(ctx, client, &lw.Options{NoStreamingList: true, PageSize: 2, Random: func() float64 { return 0 }}) {
 		found.Phases = append(found.Phases, phase())
 		switch event.Type {
 		case lw.Added:

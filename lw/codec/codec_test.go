@@ -29,8 +29,8 @@ func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []
 func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T], items string) (objects []T, err error) {
 	client, err := lw.NewClient(body(`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[`+items+`]}`), lw.Pods(""), codec, opts)
 	require.NoError(t, err)
-	var meta lw.ListMeta
-	for object, e := range client.List(t.Context(), lw.ListOptions{}, &meta) {
+	page := client.List(t.Context(), lw.ListOptions{})
+	for object, e := range page.Objects {
 		if err = e; err == nil {
 			objects = append(objects, object)
 		}

@@ -76,7 +76,7 @@ func ExampleProtobuf() {
 	if err != nil {
 		panic(err)
 	}
-	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &lw.ListMeta{}) {
+	for pod, err := range client.List(context.Background(), lw.ListOptions{}).Objects {
 		if err != nil {
 			panic(err)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/preference"
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -64,7 +63,7 @@ func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	if !t.preference.Switch(from, cause == lw.ErrSilent) {
 		return
 	}
-	if switched := tracing.From[lw.Trace](ctx).Switched; switched != nil {
+	if switched := lw.ContextTrace(ctx).Switched; switched != nil {
 		switched(cause)
 	}
 }

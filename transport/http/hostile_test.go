@@ -127,8 +127,8 @@ func TestDecompressionBomb(t *testing.T) {
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
 		client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 		require.NoError(t, err)
-		var meta lw.ListMeta
-		for _, err = range client.List(t.Context(), lw.ListOptions{}, &meta) {
+		page := client.List(t.Context(), lw.ListOptions{})
+		for _, err = range page.Objects {
 		}
 		require.Equal(t, &lw.FrameTooLargeError{Offset: 10, Limit: 1 << 20}, err)
 		require.Less(t, heap.Grown(), int64(maxHeap))

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -21,7 +20,7 @@ func follow(_ *http.Request, via []*http.Request) error {
 
 // reportRedirect calls Trace.Redirected after a redirect to another origin.
 func (a *attempt) reportRedirect(request *http.Request) {
-	if redirected := tracing.From[lw.Trace](request.Context()).Redirected; redirected != nil {
+	if redirected := lw.ContextTrace(request.Context()).Redirected; redirected != nil {
 		redirected(a.secrets.Text(origin(request.URL)))
 	}
 }

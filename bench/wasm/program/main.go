@@ -77,7 +77,7 @@ func list(client *lw.Client[*lw.Object]) {
 }
 
 func readList(client *lw.Client[*lw.Object], writer *cache.Writer[*lw.Object]) {
-	for object, err := range client.List(context.Background(), lw.ListOptions{}, new(lw.ListMeta)) {
+	for object, err := range client.List(context.Background(), lw.ListOptions{}).Objects {
 		must(err)
 		writer.Put(object)
 	}

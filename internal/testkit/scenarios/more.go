@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -159,6 +158,6 @@ func shardSelectorIgnored(r *run) {
 		StopOn:        func(error) bool { return true },
 	}, nil)
 	<-f.done
-	require.Equal(r, 1, f.broke(is(invalid.ErrShardIgnored)))
+	require.Equal(r, 1, f.broke(is(lw.ErrShardIgnored)))
 	require.Zero(r, f.syncs)
 }

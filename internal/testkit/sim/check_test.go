@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -184,7 +183,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Interruption
 	conn := c.conn
 	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision) ||
-		errors.Is(e.Interruption.Err, invalid.ErrNoInitialEnd) || errors.Is(e.Interruption.Err, invalid.ErrReplaced)
+		errors.Is(e.Interruption.Err, lw.ErrNoInitialEnd) || errors.Is(e.Interruption.Err, lw.ErrReplaced)
 	if conn.open {
 		c.fail("closes responses", "the interruption came before the response was closed")
 	}

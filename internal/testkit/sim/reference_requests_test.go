@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -27,7 +25,7 @@ func (r *reference) check() ending {
 	r.checking, r.heard = false, time.Now()
 	if older(page.Metadata.ResourceVersion, r.version) {
 		r.version = ""
-		return ending{why: endWentBack, err: invalid.ErrVersionRegressed, checked: true}
+		return ending{why: endWentBack, err: lw.ErrVersionRegressed, checked: true}
 	}
 	return ending{}
 }
@@ -49,7 +47,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	}
 	wrong := !strings.HasSuffix(page.Kind, "List") || page.APIVersion != "v1" || r.kind != "" && page.Kind != r.kind
 	if wrong && !r.anyKind && !r.checking {
-		return page, ending{why: endFaulty, err: invalid.ErrNotList}
+		return page, ending{why: endFaulty, err: lw.ErrNotList}
 	}
 	r.heard = time.Now()
 	if query.Get("continue") == "" {
@@ -82,11 +80,11 @@ func (r *reference) list() ending {
 		if !end.paged {
 			first = version
 		} else if version != first && !r.anyPages {
-			return ending{why: endFaulty, err: invalid.ErrNotList}
+			return ending{why: endFaulty, err: lw.ErrNotList}
 		}
 		if end.paged && !r.freePages && !bringsNews(page.Items, seen) {
 			if r.pay(); r.tokens < 1 {
-				return ending{why: endUseless, err: invalid.ErrNoProgress}
+				return ending{why: endUseless, err: lw.ErrNoProgress}
 			}
 		}
 		if end := r.items(page.Items, starts, seen); end.why != endGoesOn || r.over {
@@ -107,7 +105,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 		o := parsed(item)
 		key := o.Key().String()
 		if i == 0 && starts[key] && !r.freePages {
-			return ending{why: endUseless, err: invalid.ErrNoProgress}
+			return ending{why: endUseless, err: lw.ErrNoProgress}
 		}
 		starts[key], seen[key] = starts[key] || i == 0, true
 		if !r.begin() || !r.send(event{Type: lw.Added, Object: o}) {
@@ -130,7 +128,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 // synced completes a list. It returns endWentBack if the list is older than the stream's resourceVersion.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
-		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
+		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
 	}
 	r.version, r.listVersion, r.kind = version, version, kind
 	r.listing, r.whole, r.plain = false, false, false
@@ -142,7 +140,7 @@ func (r *reference) synced(version, kind string) ending {
 
 // asking returns the query parameters and the timeout of a watch or streaming list.
 func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
-	timeout := time.Duration(60+clock.From(r.ctx).Random()*60) * time.Second
+	timeout := time.Duration(60+r.opts.Random()*60) * time.Second
 	if r.bookmarks {
 		timeout *= 5
 	}
@@ -216,7 +214,7 @@ func (w *following) follow() ending {
 		}
 		if e.Type == "ERROR" {
 			wait := time.Duration(o.Details.RetryAfterSeconds) * time.Second
-			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: invalid.ErrNoProgress, wait: wait}
+			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: lw.ErrNoProgress, wait: wait}
 		}
 		if w.streaming {
 			end = w.initial(e, o)
@@ -238,7 +236,7 @@ var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modif
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
-		return ending{why: endUseless, err: invalid.ErrNoInitialEnd}
+		return ending{why: endUseless, err: lw.ErrNoInitialEnd}
 	case e.Type != "BOOKMARK" && w.begin():
 		w.objects++
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
@@ -259,7 +257,7 @@ func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"
 	if (early || older(version, w.version)) && !w.trusting {
-		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
+		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
 	}
 	next := event{Type: eventTypes[e.Type]}
 	w.news = w.news || version != w.version || e.Type != "BOOKMARK"

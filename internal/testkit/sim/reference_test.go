@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -260,7 +259,7 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	if end.lived >= 2*time.Minute {
 		r.failures, r.asked = 0, 0
 	}
-	random := clock.From(r.ctx).Random()
+	random := r.opts.Random()
 	if r.noJitter {
 		random = 0
 	}

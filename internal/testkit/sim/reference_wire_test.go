@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -55,17 +54,18 @@ type body struct {
 // earlier.
 type guard struct {
 	sync.Mutex
-	clock   *clock.Clock
+	wall    func() time.Time
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
-	last    clock.Reading
+	last    time.Time // on the monotonic clock
+	walled  time.Time // the same moment on the wall clock
 	limit   time.Duration
 	stopped bool
 }
 
 func (g *guard) set(limit time.Duration) {
 	g.Lock()
-	g.last, g.limit = g.clock.Now(), limit
+	g.last, g.walled, g.limit = time.Now(), g.wall(), limit
 	g.Unlock()
 }
 
@@ -73,7 +73,7 @@ func (g *guard) set(limit time.Duration) {
 func (g *guard) look() {
 	g.Lock()
 	defer g.Unlock()
-	if !g.stopped && g.clock.Since(g.last) >= g.limit {
+	if !g.stopped && max(time.Since(g.last), g.wall().Sub(g.walled)) >= g.limit {
 		g.cancel(lw.ErrSilent)
 	}
 }
@@ -96,9 +96,9 @@ func (g *guard) watch(wake <-chan struct{}) {
 // ask sends a request and returns the response body. limit is the idle timeout. The caller must call done.
 func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done func(), end ending) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
-	g := &guard{clock: clock.From(r.ctx), cancel: cancel, done: make(chan struct{})}
+	g := &guard{wall: r.opts.Wall, cancel: cancel, done: make(chan struct{})}
 	if r.noWall {
-		g.clock = clock.From(context.Background())
+		g.wall = time.Now
 	}
 	g.set(limit)
 	go g.watch(r.opts.Wake)

@@ -1,12 +1,8 @@
 package sim
 
 import (
-	"context"
-	"iter"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -86,27 +82,19 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			return withContext(Real(t, opts), func(ctx context.Context) context.Context {
-				return clock.WithRandom(ctx, func() float64 { return 0 })
-			})
+			regular := *opts
+			regular.Random = func() float64 { return 0 }
+			return Real(t, &regular)
 		}, "uses jitter")
 	})
 	t.Run("wall clock ignored", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			return withContext(Real(t, opts), func(ctx context.Context) context.Context {
-				return clock.WithRandom(clock.With(ctx, nil), clock.From(ctx).Random)
-			})
+			sleepless := *opts
+			sleepless.Wall = nil
+			return Real(t, &sleepless)
 		}, "detects silence")
 	})
-}
-
-// withContext returns a copy of a subject that passes its context through modify. The copy cannot be restarted.
-func withContext(s Subject, modify func(context.Context) context.Context) Subject {
-	s.Reborn = nil
-	changes := s.Deltas
-	s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] { return changes(modify(ctx)) }
-	return s
 }
 
 // found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if no guarantee is

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -90,6 +89,8 @@ func Play(seed uint64, engine Engine) Report {
 		NoStreamingList: s.oneIn(2),
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
 		Logger:          slog.New(slog.DiscardHandler),
+		Random:          s.random.Float64,
+		Wall:            func() time.Time { return time.Now().Add(time.Duration(s.offset.Load())).Round(0) },
 	}
 	s.check.pageSize = opts.PageSize
 	if s.oneIn(4) {
@@ -135,11 +136,6 @@ func (s *sim) run(subject Subject) {
 		steps = s.IntN(200)
 	}
 	defer cancel()
-	ctx = clock.With(ctx, &clock.Clock{
-		Monotonic: func() time.Duration { return time.Since(s.start) },
-		Wall:      func() time.Time { return time.Now().Add(time.Duration(s.offset.Load())).Round(0) },
-		Random:    s.random.Float64,
-	})
 	s.check.ctx = ctx
 	s.check.begin(subject)
 	s.trace("a stream starts")

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -56,7 +55,7 @@ func wrongLists() []server {
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of at the first page's resourceVersion", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page of a list at the latest resourceVersion instead of at the first page's resourceVersion", causes: []error{lw.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
@@ -84,7 +83,7 @@ func wrongLists() []server {
 			}
 			c.write(document(c.version(at), next, items))
 		})},
-		{name: "empty-pages", does: "sends empty pages with new continue tokens forever", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
+		{name: "empty-pages", does: "sends empty pages with new continue tokens forever", causes: []error{lw.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				if c.q.Get("limit") == "" {
 					c.list()
@@ -92,7 +91,7 @@ func wrongLists() []server {
 				}
 				c.write(document(c.version(1005), fmt.Sprintf("1005/0/%d", c.nth), nil))
 			})},
-		{name: "repeated-page", does: "sends the second page of a list twice", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
+		{name: "repeated-page", does: "sends the second page of a list twice", causes: []error{lw.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {
@@ -145,7 +144,7 @@ func malformedLists() []server {
 	}
 	return []server{
 		{name: "empty-200", does: "responds to every request with 200 and an empty body", serve: func(c *call) {}},
-		{name: "not-lists", does: "responds to list requests with JSON that is not the requested list", opts: ordinary, causes: []error{invalid.ErrNotList},
+		{name: "not-lists", does: "responds to list requests with JSON that is not the requested list", opts: ordinary, causes: []error{lw.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},

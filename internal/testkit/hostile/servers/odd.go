@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -67,7 +66,7 @@ func unusualServers() []server {
 				}
 				c.list()
 			}},
-		{name: "same-token", does: "sends a continue token that returns the same page again", opts: ordinary, causes: []error{invalid.ErrNoProgress}, serve: onList(func(c *call) {
+		{name: "same-token", does: "sends a continue token that returns the same page again", opts: ordinary, causes: []error{lw.ErrNoProgress}, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			if next != "" {
 				next = "1024/7"

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -34,9 +33,9 @@ func (s *server) follow(t *testing.T, m *memory, resource lw.Resource, opts lw.O
 	t.Cleanup(closeWire)
 	client, err := lw.NewClient(source, resource, lw.RawCodec{}, nil)
 	require.NoError(t, err)
-	opts.Logger = slog.New(slog.DiscardHandler)
+	opts.Logger, opts.Random = slog.New(slog.DiscardHandler), rand.New(rand.NewPCG(1, 11)).Float64
 	f := &following{Reflector: cache.NewReflector(client, &opts)}
-	ctx, cancel := context.WithCancel(clock.WithRandom(t.Context(), rand.New(rand.NewPCG(1, 11)).Float64))
+	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -59,14 +58,13 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	client, err := lw.NewClient(source, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
 	opts := s.opts
-	opts.Logger = slog.New(slog.DiscardHandler)
+	opts.Logger, opts.Random = slog.New(slog.DiscardHandler), rand.New(rand.NewPCG(seed, 11)).Float64
 	reflector := cache.NewReflector(client, &opts)
 	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
 	if opts.PageSize > 0 {
 		j.large = opts.PageSize
 	}
-	ctx := clock.WithRandom(t.Context(), rand.New(rand.NewPCG(seed, 11)).Float64)
-	ctx, cancel := context.WithCancel(lw.WithTrace(ctx, j.trace()))
+	ctx, cancel := context.WithCancel(lw.WithTrace(t.Context(), j.trace()))
 	defer cancel()
 	over := make(chan struct{})
 	go func() {

@@ -1,0 +1,247 @@
+package lw
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	firstDelay       = 800 * time.Millisecond
+	maxDelay         = 30 * time.Second
+	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
+	maxHonored       = 10              // maximum number of consecutive delays that depend only on Retry-After
+	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
+	maxSpread        = time.Second     // maximum delay before a healthy watch resumes
+
+	requestEvery = time.Second // minimum average time between requests, after a burst
+	requestBurst = 10          // maximum number of requests in a burst
+
+	listWindow = time.Minute // at most maxLists large lists start within this time
+	maxLists   = 4
+
+	defaultPageSize = 500
+)
+
+// These constants are the minimum timeouts of watch requests. Each request adds a random time of up to 100 %, so that
+// clients do not reconnect at the same time.
+const (
+	shortTimeout = time.Minute     // for a watch without bookmarks, whose end is the only sign that the connection is alive
+	longTimeout  = 5 * time.Minute // for a watch with bookmarks
+)
+
+// These constants are idle timeouts. The watchdog checks every 5 seconds, so it detects a half-open connection within
+// 150 seconds.
+const (
+	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
+	idleStream    = 10 * time.Second  // for a streaming list
+	idleBookmarks = 140 * time.Second // for a watch with bookmarks, which arrive once a minute
+	idleOwed      = 5 * time.Second   // for a watch that must deliver a change at once, because a check has shown this change
+	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks
+)
+
+// policy computes delays and timeouts. The delay before a request is the longest of the backoff, the request budget and
+// the limit on lists.
+type policy struct {
+	random   func() float64 // returns a number in [0, 1)
+	pageSize int            // objects per page, or zero for no pagination
+	large    int            // a list of this many objects counts as one in the limit on lists
+
+	lastBackoff time.Duration
+	honored     int              // number of consecutive delays that Retry-After determined
+	budgetFull  moment           // when the budget, a token bucket, is full again
+	small       int              // number of objects in lists that do not count yet
+	largeLists  [maxLists]moment // start times of the last lists that count, oldest first
+}
+
+func newPolicy(opts *Options) policy {
+	p := policy{random: opts.Random, pageSize: defaultPageSize, large: defaultPageSize}
+	if p.random == nil {
+		p.random = rand.Float64
+	}
+	if opts.PageSize != 0 {
+		p.pageSize = max(opts.PageSize, 0)
+	}
+	if p.pageSize > 0 {
+		p.large = min(p.pageSize, defaultPageSize)
+	}
+	return p
+}
+
+// backOff returns the next delay of an exponential backoff. Its jitter makes clients that fail together retry at different
+// times. retryAfter is the server's Retry-After or zero, and is honored up to maxHonored times in a row. A random delay
+// is added because all clients receive the same Retry-After.
+func (p *policy) backOff(retryAfter time.Duration) time.Duration {
+	if retryAfter > 0 && p.honored < maxHonored {
+		p.honored++
+		return retryAfter + time.Duration(p.random()*float64(retryAfter)*retryAfterSpread)
+	}
+	p.lastBackoff = min(max(2*p.lastBackoff, firstDelay), maxDelay)
+	return max(p.lastBackoff, retryAfter) + time.Duration(p.random()*float64(p.lastBackoff))
+}
+
+func (p *policy) resetBackoff() { p.lastBackoff, p.honored = 0, 0 }
+
+// retryAfter returns the Retry-After of err, at most maxRetryAfter.
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return min(e.RetryAfter, maxRetryAfter)
+	}
+	return 0
+}
+
+// spread returns the delay before a healthy watch resumes: up to 0.5 % of the time that it was open, at most one second.
+// The delay spreads out clients that lose their watches at the same time. A watch that ended at its own random timeout
+// resumes without a delay.
+func (p *policy) spread(open, timeout time.Duration) time.Duration {
+	const tolerance = 2 * time.Second
+	limit := min(open/200, maxSpread)
+	if late := open - timeout; -tolerance <= late && late <= tolerance {
+		limit = 0
+	}
+	return time.Duration(p.random() * float64(limit))
+}
+
+// spend charges one request to the budget. Two requests may exceed the budget: a watch after a list, and a request
+// after Wake skipped a delay.
+func (p *policy) spend(now moment) {
+	p.budgetFull = min(max(p.budgetFull, now)+requestEvery, now+(requestBurst+2)*requestEvery)
+}
+
+// budgetDelay returns the delay until the budget covers another request.
+func (p *policy) budgetDelay(now moment) time.Duration {
+	return max(0, p.budgetFull-now-(requestBurst-1)*requestEvery)
+}
+
+// charge charges objects of a list to the limit on lists. begun is when the request started, and before is the number of
+// objects of this list that were charged earlier. A list costs as much as it delivers, so that a small collection
+// recovers quickly even if its server restarts many times. A list of p.large objects or more counts as one. Smaller
+// lists count as one together when they have delivered that many objects.
+func (p *policy) charge(begun moment, before, objects int) {
+	p.small += min(before+objects, p.large) - min(before, p.large)
+	if p.small < p.large {
+		return
+	}
+	p.small -= p.large
+	copy(p.largeLists[:], p.largeLists[1:])
+	p.largeLists[maxLists-1] = begun
+}
+
+// listDelay returns the delay until another list may start.
+func (p *policy) listDelay(now moment) time.Duration {
+	if p.largeLists[0] == 0 {
+		return 0
+	}
+	return max(0, listWindow-(now-p.largeLists[0]))
+}
+
+// watchTimeout returns the timeout to request for a watch.
+func (p *policy) watchTimeout(server *support) time.Duration {
+	base := shortTimeout
+	if server.bookmarks.Load() {
+		base = longTimeout
+	}
+	return base + time.Duration(p.random()*float64(base))
+}
+
+// idle returns the idle timeout of the current request.
+func (m *machine) idle() time.Duration {
+	switch {
+	case m.opened == 0:
+		return idleRequest
+	case m.state == streaming:
+		return idleStream
+	case m.owed != "":
+		return idleOwed
+	case m.server.bookmarks.Load():
+		return idleBookmarks
+	}
+	return m.timeout + idleGrace
+}
+
+// support records what the streams of a [Client] have learned about its server.
+type support struct {
+	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
+	bookmarks atomic.Bool  // whether the server sends bookmarks
+	pages     atomic.Bool  // whether the server split a list at resourceVersion "0" into pages, because it has no watch cache
+}
+
+const (
+	streamsWork     = -1 // a watch after a streaming list was healthy
+	maxStreamFaults = 2  // number of failed streaming lists after which none is requested; one failure may mean only that the server shut down
+)
+
+// streamsLists reports whether to request streaming lists.
+func (s *support) streamsLists() bool { return s.streams.Load() < maxStreamFaults }
+
+func (s *support) streamsProven() bool { return s.streams.Load() == streamsWork }
+
+// streamFailed records a failed streaming list. A 4xx response disables streaming lists at once.
+func (s *support) streamFailed(err error) {
+	if code := statusCode(err); code >= 400 && code < 500 {
+		s.stopStreams()
+		return
+	}
+	s.streams.Store(max(s.streams.Load(), 0) + 1)
+}
+
+func (s *support) stopStreams() { s.streams.Store(maxStreamFaults) }
+
+func (s *support) streamWorked() { s.streams.Store(streamsWork) }
+
+// fault classifies a failure. It determines the next request.
+type fault uint8
+
+const (
+	connection fault = iota // the connection broke, or a gateway cannot reach the server
+	overload                // the server asks the client to slow down
+	expired                 // the resourceVersion or the continue token is too old
+	badVersion              // the resourceVersion does not belong to the server's history, for example because it is too large
+	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
+	permanent               // the server returned 401, 403 or 404
+)
+
+// faultOf classifies a failure. It treats an unknown error as a connection fault, because transports have their own
+// error types.
+func faultOf(err error) fault {
+	switch {
+	case errors.Is(err, ErrExpired):
+		return expired
+	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, ErrVersionRegressed), errors.Is(err, ErrReplaced):
+		return badVersion
+	case IsPermanent(err):
+		return permanent
+	}
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		switch {
+		case e.Code == 429, e.Code == 503 && e.RetryAfter > 0:
+			return overload
+		case e.Code >= 502 && e.Code <= 504, e.Code >= 500 && e.Message != "" && e.Message[0] == '<': // gateways send HTML pages
+			return connection
+		}
+		return protocol
+	}
+	if e, ok := errors.AsType[*MalformedError](err); ok && e.html { // gateways and captive portals also send HTML pages with status 200
+		return connection
+	}
+	if answered(err) {
+		return protocol
+	}
+	return connection
+}
+
+// answered reports whether err means that the server or a gateway sent an unusable response. A truncated body counts as
+// a connection failure instead.
+func answered(err error) bool {
+	_, tooLarge := errors.AsType[*FrameTooLargeError](err)
+	return tooLarge || statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)
+}
+
+// statusCode returns the HTTP status code of a *StatusError, or zero for other errors.
+func statusCode(err error) int {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return e.Code
+	}
+	return 0
+}

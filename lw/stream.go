@@ -1,0 +1,347 @@
+package lw
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Options configures [ListAndWatch]. The zero value is ready to use.
+type Options struct {
+	LabelSelector string // for example "app=web,tier!=db"
+	FieldSelector string // for example "spec.nodeName=n1"
+
+	// ShardSelector selects a part of the collection, as in [ListOptions]. It disables streaming lists, because their
+	// responses do not show whether the server applied the selector.
+	ShardSelector string
+
+	// PageSize is the number of objects per page of a list. Zero means 500. A negative value requests all objects in
+	// one page.
+	PageSize int
+
+	// MaxObjects limits the number of objects in a cache.Reflector, to bound its memory. If the collection is larger,
+	// the Reflector stops with [ErrTooManyObjects]. During a relist the cache may hold twice as many objects. Zero
+	// means no limit. ListAndWatch ignores MaxObjects, because it stores no objects.
+	MaxObjects int
+
+	// NoStreamingList disables streaming lists. By default the stream tries a streaming list first, which costs the
+	// server less memory than an ordinary list. If the server rejects streaming lists or fails to complete two in a
+	// row, all streams of the [Client] fall back to ordinary lists.
+	NoStreamingList bool
+
+	// ResumeFrom starts the stream with a watch from this resourceVersion instead of a list. Use it to continue from a
+	// saved state. If the resourceVersion has expired, the stream relists. "" and "0" start with a list.
+	//
+	// If ResumeFrom is newer than the server's resourceVersion, the stream relists after about five minutes without
+	// events. If ResumeFrom is older but comes from another server, the stream cannot detect this. So save the server's
+	// identity with the state.
+	ResumeFrom string
+
+	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
+	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. first is
+	// an object of the collection on the server, or nil if the collection is empty. If Verify returns false, the stream
+	// relists. If Verify is nil, a cache.Reflector compares the object with its store, and ListAndWatch compares only
+	// resourceVersions.
+	Verify func(first Keyed) bool
+
+	// Stored returns the object that the caller holds with this key, UID and resourceVersion. A [Client] then reuses the
+	// object instead of decoding an equal one again, which makes relists cheap. Stored must not retain its arguments. A
+	// cache.Reflector sets Stored.
+	Stored func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
+
+	// Wake triggers an immediate connection check and ends the current delay. Send a value when the machine or browser
+	// tab wakes up, or when the network returns. Even without Wake, the stream checks the connection every 10 seconds.
+	// Each stream needs its own channel. Wake may be nil.
+	Wake <-chan struct{}
+
+	// StopOn is called with the cause of every interruption. If it returns true, the sequence ends after the
+	// Interrupted event. If StopOn is nil, the stream retries forever. Use [IsPermanent] to end the stream when
+	// retrying cannot help.
+	StopOn func(cause error) bool
+
+	// Logger receives a warning about each interruption that needs attention. The warning states the cause, when the
+	// next request follows, and how to fix the problem. The same cause is logged at most once per minute. Clean closes
+	// and connection errors of healthy watches are not logged. If Logger is nil, the stream logs to slog.Default(), or
+	// to console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).
+	Logger Logger
+
+	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a
+	// simulation or a test repeatable. If Random is nil, the stream uses math/rand/v2.
+	Random func() float64
+
+	// Wall returns the time of a clock that also advances while the machine is suspended, because timers do not. Idle
+	// timeouts use it to detect a connection that broke during the sleep. If Wall is nil, the stream uses time.Now.
+	Wall func() time.Time
+
+	// Replay returns the time of the current event of a recorded stream. A stream with Replay set has no delays and no
+	// idle timeouts, because its recording already contains them. Replay is nil for all other streams.
+	Replay func() time.Time
+}
+
+// ListAndWatch returns an endless sequence of events that describes one collection. It lists the collection, watches
+// it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx is done, the caller
+// stops iterating, or opts.StopOn returns true. opts may be nil.
+//
+// The state of the collection is the fold of the events. The constants of [EventType] describe the meaning of each
+// event.
+//
+// All work happens in the caller's goroutine between two iterations. If the caller is slow, the server may close the
+// watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list,
+// or from opts.ResumeFrom.
+func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Options) iter.Seq[Event[T]] {
+	if opts == nil {
+		opts = &Options{}
+	}
+	return func(yield func(Event[T]) bool) {
+		source := lw.Source()
+		if source == nil {
+			source = new(Source)
+		}
+		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: newMachine(opts, source.support()), trace: ContextTrace(ctx), yield: yield}
+		e.reporter = reporter{logger: opts.Logger, collection: source.Name}
+		if opts.Stored != nil {
+			e.reuse = &Reuse{source: lw, lookup: opts.Stored}
+		}
+		defer e.trace.stopped()
+		for ctx.Err() == nil && e.request() {
+		}
+	}
+}
+
+// engine sends the requests that the machine chooses, and yields the resulting events to the caller.
+type engine[T Keyed] struct {
+	ctx      context.Context
+	source   ListerWatcher[T]
+	opts     *Options
+	machine  *machine
+	trace    *Trace
+	reuse    *Reuse
+	reporter reporter
+	yield    func(Event[T]) bool
+
+	epoch       time.Time // time at which the stream's clock is zero
+	listStarted bool      // whether ListStarted was yielded since the last interruption
+	live        bool      // whether WatchStarted was yielded since the last interruption
+	done        bool      // whether the caller stopped iterating or ctx is done
+
+	// The request in progress.
+	objects   int  // number of objects on the current page
+	receiving bool // whether it failed in the middle of an object
+}
+
+// request makes one request and handles its response. It returns false when the sequence is over.
+func (e *engine[T]) request() bool {
+	list, watch := e.machine.next(e.now())
+	var err error
+	switch e.objects, e.receiving = 0, false; e.machine.state {
+	case listing, checking:
+		err = e.list(list)
+	case streaming, watching:
+		err = e.watch(watch)
+	case stopped:
+		return false
+	}
+	if e.done || e.ctx.Err() != nil {
+		return false
+	}
+	if err == nil {
+		return true
+	}
+	now := e.now()
+	result, attention := e.machine.fail(now, err, e.objects, e.receiving)
+	if attention {
+		e.reporter.report(result, now)
+	}
+	e.listStarted, e.live = false, false
+	return e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result}) && e.wait(result.Delay)
+}
+
+// list reads one page of a list. In the checking state, it only compares the page with the state of the caller.
+func (e *engine[T]) list(opts ListOptions) error {
+	check := e.machine.state == checking
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
+	defer dog.stop()
+	opts.Progress, opts.Reuse, opts.replaces = dog.progress, e.reuse, e.machine.version != ""
+	page := e.source.List(ctx, opts)
+	var r response
+	var err error
+	for object, failure := range page.Objects {
+		event := Event[T]{Type: Added, Object: object}
+		if failure != nil && !event.decodeFailed(failure) {
+			err = failure
+			break
+		}
+		dog.pause()
+		if e.objects++; e.objects == 1 {
+			if event.Err != nil {
+				r.start = event.Err.Key
+			} else {
+				r.start, r.first = KeyOf(object), object.GetResourceVersion()
+				r.refuted = check && e.opts.Verify != nil && !e.opts.Verify(object)
+			}
+		}
+		if !check && !(e.startList() && e.send(event)) {
+			return nil
+		}
+		dog.resume(e.idle())
+	}
+	if page.confirmed { // the client has sent an additional request
+		e.machine.policy.spend(e.now())
+	}
+	if err = causeOf(ctx, err); err != nil {
+		return err
+	}
+	if e.trace.Page != nil {
+		e.trace.Page(page.ListMeta)
+	}
+	if check && e.objects == 0 && page.Continue == "" && e.opts.Verify != nil {
+		r.refuted = !e.opts.Verify(nil)
+	}
+	r.version, r.token, r.objects = page.ResourceVersion, page.Continue, e.objects
+	meaning, err := e.machine.event(e.now(), &r)
+	if meaning == complete {
+		e.endList()
+	}
+	return err
+}
+
+// watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close.
+func (e *engine[T]) watch(opts WatchOptions) error {
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
+	defer dog.stop()
+	opts.Progress, opts.Reuse = dog.progress, e.reuse
+	for event, err := range e.source.Watch(ctx, opts) {
+		r := response{event: event.Type, version: event.ResourceVersion, receiving: dog.receivingFor()}
+		if err != nil && !event.decodeFailed(err) {
+			e.receiving = r.receiving > 0
+			return causeOf(ctx, err)
+		}
+		dog.pause()
+		if r.event = event.Type; r.event == 0 { // an event without a type must not look like the end of a page
+			r.event = Modified
+		}
+		before := e.machine.version
+		meaning, err := e.machine.event(e.now(), &r)
+		if err != nil || meaning == over || !e.deliver(&event, meaning, before) {
+			return err
+		}
+		dog.resume(e.idle())
+	}
+	if err := causeOf(ctx, nil); err != nil {
+		return err
+	}
+	return ErrWatchClosed
+}
+
+// deliver yields what an event of a watch means to the caller. before is the resourceVersion of the stream before the
+// event. deliver returns false if the sequence is over.
+func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) bool {
+	switch meaning {
+	case listed:
+		event.ResourceVersion = "" // the resourceVersion of the list applies only after its last object
+		return e.startList() && e.send(*event)
+	case complete:
+		return e.endList() && e.startWatch(e.machine.version)
+	case live:
+		if event.Type == WatchStarted {
+			return e.startWatch(e.machine.version)
+		}
+		if event.Type == Synced {
+			event.Type = Bookmark
+		}
+		event.ResourceVersion = e.machine.version
+		return e.startWatch(before) && e.send(*event)
+	}
+	return true
+}
+
+// startList yields ListStarted before the first object of a list. It returns false if the sequence is over.
+func (e *engine[T]) startList() bool {
+	if e.listStarted {
+		return true
+	}
+	e.listStarted = true
+	return e.send(Event[T]{Type: ListStarted})
+}
+
+// endList yields Synced at the end of a list. It returns false if the sequence is over.
+func (e *engine[T]) endList() bool {
+	return e.startList() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
+}
+
+// startWatch yields WatchStarted before the first event of a watch. It returns false if the sequence is over.
+func (e *engine[T]) startWatch(version string) bool {
+	if e.live {
+		return true
+	}
+	e.live = true
+	return e.send(Event[T]{Type: WatchStarted, ResourceVersion: version})
+}
+
+// send yields an event. It returns false if the sequence is over.
+func (e *engine[T]) send(event Event[T]) bool {
+	if e.trace.Event != nil {
+		untyped := Event[Keyed]{Type: event.Type, ResourceVersion: event.ResourceVersion, Interruption: event.Interruption, Err: event.Err}
+		if event.Type >= Added && event.Type <= Deleted {
+			untyped.Object = event.Object
+		}
+		e.trace.Event(untyped)
+	}
+	e.done = e.done || e.ctx.Err() != nil || !e.yield(event)
+	return !e.done
+}
+
+// causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. A source may return context.Canceled instead of
+// the cause. It may also end without an error, and then an incomplete list must not count as complete.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// now returns the time on the stream's clock.
+func (e *engine[T]) now() moment {
+	now := time.Now()
+	if e.opts.Replay != nil {
+		now = e.opts.Replay()
+	}
+	if e.epoch.IsZero() {
+		e.epoch = now.Add(-time.Second)
+	}
+	return now.Sub(e.epoch)
+}
+
+// idle returns the idle timeout of the current request. A replay has none.
+func (e *engine[T]) idle() time.Duration {
+	if e.opts.Replay != nil {
+		return 1<<63 - 1
+	}
+	return e.machine.idle()
+}
+
+// wait blocks for a delay. It returns false if ctx is done before the delay ends. A value on opts.Wake ends the delay
+// early.
+func (e *engine[T]) wait(delay time.Duration) bool {
+	if delay <= 0 || e.opts.Replay != nil {
+		return true
+	}
+	wake := e.opts.Wake
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-e.ctx.Done():
+			return false
+		case _, open := <-wake:
+			if open {
+				return true
+			}
+			wake = nil
+		}
+	}
+}
