@@ -100,6 +100,7 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 		s.endList()
 		s.restored = true
 	case lw.Synced:
+		s.partial = false
 		s.endList()
 		s.markSynced()
 	case lw.WatchStarted:
@@ -206,6 +207,9 @@ func (s *Store[T]) resumable() string {
 // verify reports whether the store agrees with the server. first is an object of the collection on the server, or nil if
 // the collection is empty. Only the writer calls verify.
 func (s *Store[T]) verify(first lw.Keyed) bool {
+	if s.partial {
+		return true // the store lacks objects that existed before
+	}
 	if first == nil {
 		return s.state.length == 0 // the objects may have been deleted since, but a relist of an empty collection costs little
 	}

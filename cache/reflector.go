@@ -21,8 +21,7 @@ type Reflector[T lw.Keyed] struct {
 	restored *savedState[T] // saved state that the next run replays, or nil
 }
 
-// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil. The
-// reflector ignores opts.ResumeFrom and resumes from its store.
+// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)
 	r := &Reflector[T]{source: source, store: store, writer: writer}
@@ -130,15 +129,14 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 			}
 			return
 		}
-		opts := r.opts
-		opts.ResumeFrom = r.store.resumable()
-		if opts.Verify == nil {
-			opts.Verify = r.store.verify
+		held := lw.Held{
+			ResourceVersion: r.store.resumable(),
+			Verify:          r.store.verify,
+			Lookup: func(namespace, name, uid, resourceVersion []byte) (lw.Keyed, bool) {
+				return r.store.known(namespace, name, uid, resourceVersion)
+			},
 		}
-		opts.Stored = func(namespace, name, uid, resourceVersion []byte) (lw.Keyed, bool) {
-			return r.store.known(namespace, name, uid, resourceVersion)
-		}
-		lw.ListAndWatch(ctx, r.source, &opts)(yield)
+		lw.Resume(ctx, r.source, held, &r.opts)(yield)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 type savedState[T any] struct {
 	version string
 	objects []T
+	partial bool // the collection has other objects that are unknown
 }
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list that ends with [lw.Restored],
@@ -58,14 +59,24 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 }
 
 // RestoreObjects restores objects that were not saved with [Save]. See [Reflector.Restore]. version is the
-// resourceVersion of the list to which the objects belong. It must come from the same server. See
-// [lw.Options.ResumeFrom].
+// resourceVersion of the list to which the objects belong. It must come from the same server; see
+// [lw.Held.ResourceVersion].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: RestoreObjects called while the Reflector is running")
 	}
 	defer r.running.Store(false)
 	r.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}
+}
+
+// ResumeFrom makes the next run watch from a resourceVersion without listing the objects that exist at that time. The
+// store then contains only objects that have changed since. ResumeFrom panics while the reflector runs.
+func (r *Reflector[T]) ResumeFrom(version string) {
+	if !r.running.CompareAndSwap(false, true) {
+		panic("cache: ResumeFrom called while the Reflector is running")
+	}
+	defer r.running.Store(false)
+	r.restored = &savedState[T]{version: version, partial: true}
 }
 
 // Restore is like [Reflector.Restore]. The handlers receive the restored objects. Restore panics while the informer
@@ -93,6 +104,7 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 			return false
 		}
 	}
+	r.store.partial = r.restored.partial
 	proceed := send(lw.Event[T]{Type: lw.Restored, ResourceVersion: r.restored.version})
 	if r.restored.version == "" { // the saved store had to relist, see Save
 		r.store.mu.Lock()

@@ -37,6 +37,7 @@ type Store[T any] struct {
 	listing     bool     // true between the events ListStarted and Synced
 	listedCount int      // number of objects in the current list
 	initial     bool     // the current list is the first list
+	partial     bool     // the store lacks objects that have not changed; see Reflector.ResumeFrom
 	restored    bool     // the objects come from a saved state that the server has not confirmed
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
 	changes     []Change[T]

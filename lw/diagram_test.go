@@ -36,16 +36,11 @@ func TestStateDiagram(t *testing.T) {
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	opts := &Options{NoStreamingList: random.IntN(2) == 0, Random: random.Float64}
-	if random.IntN(3) == 0 {
-		opts.ResumeFrom = "5"
-		if random.IntN(2) == 0 {
-			opts.Verify = func(Keyed) bool { return true }
-		}
-	}
+	resumeFrom := []string{"", "", "5"}[random.IntN(3)]
 	if random.IntN(2) == 0 {
 		opts.StopOn = func(error) bool { return random.IntN(20) == 0 }
 	}
-	m, now := newMachine(opts, new(support)), time.Second
+	m, now := newMachine(opts, resumeFrom, random.IntN(2) == 0, new(support)), time.Second
 	seen["[*] --> "+stateNames[m.state]] = true
 	m.next(now)
 	for range 50 {

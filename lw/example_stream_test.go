@@ -78,12 +78,12 @@ func ExampleState_After() {
 }
 
 // A stream can resume from a saved resourceVersion.
-func ExampleOptions_resumeFrom() {
+func ExampleResume() {
 	server, pods, end := serve("web-0")
 	defer end()
 	version := put(server, "web-1", "Pending")
 	put(server, "web-0", "Running")
-	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{ResumeFrom: version}) {
+	for event := range lw.Resume(context.Background(), pods, lw.Held{ResourceVersion: version}, nil) {
 		fmt.Println(event.Type)
 		if event.Type == lw.Modified {
 			fmt.Println(event.Object.GetName(), event.Object.Get("status.phase"))

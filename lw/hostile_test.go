@@ -114,12 +114,12 @@ func TestHostileBodies(t *testing.T) {
 					return e
 				}
 				server := &hostileServer{watch: body}
-				opts := &Options{NoStreamingList: true, ResumeFrom: "5", MaxObjects: 1000}
+				opts, from := &Options{NoStreamingList: true, MaxObjects: 1000}, "5"
 				if c.list {
 					server = &hostileServer{list: body}
-					opts.ResumeFrom = ""
+					from = ""
 				}
-				requireEnd(t, server, opts, c.want)
+				requireEnd(t, server, from, opts, c.want)
 				require.Less(t, heap.Grown(), int64(3*hostileFrame))
 			})
 		})
@@ -146,11 +146,11 @@ func TestSlowBytesAreIdle(t *testing.T) {
 					return io.NopCloser(iotest.OneByteReader(slow))
 				}
 				server := &hostileServer{list: body, watch: body}
-				opts := &Options{NoStreamingList: true}
-				if !c.list {
-					opts.ResumeFrom = "5"
+				from := "5"
+				if c.list {
+					from = ""
 				}
-				requireEnd(t, server, opts, ErrSilent)
+				requireEnd(t, server, from, &Options{NoStreamingList: true}, ErrSilent)
 				require.InDelta(t, c.took, time.Since(began), float64(maxInterval))
 			})
 		})
@@ -160,9 +160,9 @@ func TestSlowBytesAreIdle(t *testing.T) {
 // errEnough means that the stream yielded more than Options.MaxObjects objects.
 var errEnough = errors.New("received enough objects")
 
-// requireEnd runs a stream until its first interruption, whose cause must match want. It returns the number of yielded
+// requireEnd runs a stream, which resumes from a resourceVersion if from is not empty, until its first interruption, whose cause must match want. It returns the number of yielded
 // objects.
-func requireEnd(t *testing.T, server Transport, opts *Options, want error) (objects int) {
+func requireEnd(t *testing.T, server Transport, from string, opts *Options, want error) (objects int) {
 	t.Helper()
 	fields, err := Project("a", "metadata.name")
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	opts.StopOn = func(error) bool { return true }
 	opts.Random = func() float64 { return 0 }
 	var end *Interruption
-	for event := range ListAndWatch(t.Context(), client, opts) {
+	for event := range Resume(t.Context(), client, Held{ResourceVersion: from}, opts) {
 		if end = event.Interruption; event.Type == Added {
 			objects++
 		}
@@ -211,7 +211,7 @@ func TestHostileStreamingLists(t *testing.T) {
 						return copy(p, podEvent("ADDED", "a", strconv.Itoa(c.version(n)))), nil
 					}))
 				}}
-				requireEnd(t, server, &Options{MaxObjects: c.max}, c.want)
+				requireEnd(t, server, "", &Options{MaxObjects: c.max}, c.want)
 				require.Less(t, heap.Grown(), int64(hostileFrame))
 			})
 		})
@@ -236,7 +236,7 @@ func TestHostilePages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
 			heap := hostile.NewHeap()
-			requireEnd(t, server, &Options{NoStreamingList: true, MaxObjects: 5000}, c.want)
+			requireEnd(t, server, "", &Options{NoStreamingList: true, MaxObjects: 5000}, c.want)
 			heap.Look()
 			require.Equal(t, c.asks, server.lists)
 			require.Less(t, heap.Grown(), int64(hostileFrame))
@@ -264,7 +264,7 @@ func TestMillionEventsNeedLittleMemory(t *testing.T) {
 	server := &hostileServer{watch: func(int) io.ReadCloser {
 		return &hostile.Endless{Then: event, Most: int64(1e6 * len(event)), Heap: heap}
 	}}
-	require.Equal(t, 1_000_000, requireEnd(t, server, &Options{ResumeFrom: "5"}, hostile.ErrEnough))
+	require.Equal(t, 1_000_000, requireEnd(t, server, "5", &Options{}, hostile.ErrEnough))
 	require.Less(t, heap.Grown(), int64(256<<10))
 }
 
@@ -277,7 +277,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
+	requireEnd(t, server, "5", &Options{}, &MalformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
@@ -286,7 +286,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
-	requireEnd(t, server, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
+	requireEnd(t, server, "", &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
 		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: ErrNotList})
 }
 

@@ -15,16 +15,17 @@ var plainLists = &Options{NoStreamingList: true}
 
 // follow runs ListAndWatch until the script ends. It returns the events as strings.
 func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
-	return followResource(t, Pods(""), opts, answers...)
+	return followResource(t, Pods(""), "", opts, answers...)
 }
 
-func followResource(t *testing.T, resource Resource, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
+// followResource runs a stream with the given answers. If resumeFrom is not empty, the stream resumes from it.
+func followResource(t *testing.T, resource Resource, resumeFrom string, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
 	if opts == nil {
 		opts = plainLists
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s = &scriptedTransport{answers: answers}
-		for event := range ListAndWatch(t.Context(), s.client(t, resource), opts) {
+		for event := range Resume(t.Context(), s.client(t, resource), Held{ResourceVersion: resumeFrom}, opts) {
 			text := event.Type.String()
 			switch {
 			case event.Interruption != nil && event.Interruption.Err == errHang:
@@ -191,13 +192,12 @@ func TestSecondIterationStartsWithList(t *testing.T) {
 	}
 }
 
-func TestResumeFromStartsWithWatch(t *testing.T) {
-	opts := &Options{ResumeFrom: "5", NoStreamingList: true}
-	events, s := follow(t, opts, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
+func TestResumeStartsWithWatch(t *testing.T) {
+	events, s := followResource(t, Pods(""), "5", nil, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
 	require.Equal(t, []string{"WATCH_STARTED @5", "ADDED a @6", "INTERRUPTED connection reset @6"}, events)
 	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.requests)
 
-	events, s = follow(t, opts, answer{body: expiredEvent}, answer{body: podList("9", "", "a")})
+	events, s = followResource(t, Pods(""), "5", nil, answer{body: expiredEvent}, answer{body: podList("9", "", "a")})
 	require.Equal(t, []string{
 		"WATCH_STARTED @5", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @5", "LIST_STARTED @", "ADDED a @", "SYNCED @9",
 	}, events)

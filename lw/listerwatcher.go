@@ -61,7 +61,7 @@ func (s *Source) support() *support {
 	return &s.learned
 }
 
-// Reuse lets a [Client] reuse objects that the caller of [ListAndWatch] holds; see [Options.Stored]. A ListerWatcher that
+// Reuse lets a [Client] reuse objects that the caller of [Resume] holds; see [Held.Lookup]. A ListerWatcher that
 // wraps another one and changes its objects ignores Reuse, because the held objects are already changed.
 type Reuse struct {
 	source any // the ListerWatcher that may look up objects

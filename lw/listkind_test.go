@@ -64,18 +64,15 @@ func resourceList(kind string) string {
 }
 
 // customEvents follows the custom resource until the script ends. It returns the events and the requests of the script.
-func customEvents(t *testing.T, opts *Options, answers ...answer) (events, requests []string) {
+func customEvents(t *testing.T, resumeFrom string, answers ...answer) (events, requests []string) {
 	t.Helper()
-	if opts != nil {
-		opts.NoStreamingList = true
-	}
-	events, s := followResource(t, customWidgets, opts, answers...)
+	events, s := followResource(t, customWidgets, resumeFrom, nil, answers...)
 	return events, s.requests[:len(answers)]
 }
 
 // A CustomResourceDefinition may be deleted and created with another kind. The resource list confirms the new kind.
 func TestServerConfirmsAnotherKind(t *testing.T) {
-	events, requests := customEvents(t, nil, answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
+	events, requests := customEvents(t, "", answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
 		answer{body: customList("Gadget", "9", "b")}, answer{body: resourceList("Gadget")}, answer{body: expiredEvent}, answer{body: customList("Gadget", "12", "b")})
 	require.Equal(t, "/apis/x/v1?", requests[3])
 	require.Contains(t, events, "SYNCED @9")
@@ -86,7 +83,7 @@ func TestServerConfirmsAnotherKind(t *testing.T) {
 // The list of a proxy is rejected however often it comes, because the server never confirms its kind.
 func TestForeignListIsNeverConfirmed(t *testing.T) {
 	portal := answer{body: customList("Portal", "7")}
-	events, requests := customEvents(t, nil, answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
+	events, requests := customEvents(t, "", answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
 		portal, answer{body: resourceList("Widget")}, portal, answer{err: errReset}, portal, answer{err: status(404)}, answer{body: customList("Widget", "9", "a")})
 	require.Len(t, requests, 9)
 	require.NotContains(t, events, "SYNCED @7")
@@ -95,7 +92,7 @@ func TestForeignListIsNeverConfirmed(t *testing.T) {
 
 // A portal that answers first does not lock out the real collection.
 func TestFirstListOfAnotherKindIsCorrected(t *testing.T) {
-	events, _ := customEvents(t, nil, answer{body: customList("Portal", "5")}, answer{body: expiredEvent},
+	events, _ := customEvents(t, "", answer{body: customList("Portal", "5")}, answer{body: expiredEvent},
 		answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
 	require.Contains(t, events, "SYNCED @9")
 }
@@ -104,7 +101,7 @@ func TestFirstListOfAnotherKindIsCorrected(t *testing.T) {
 func TestKindMayChangeAfterNotFound(t *testing.T) {
 	for name, discovery := range map[string]answer{"resource list": {body: resourceList("Gadget")}, "no discovery": {err: status(404)}} {
 		t.Run(name, func(t *testing.T) {
-			events, _ := customEvents(t, nil, answer{body: customList("Widget", "5", "a")}, answer{err: status(404)},
+			events, _ := customEvents(t, "", answer{body: customList("Widget", "5", "a")}, answer{err: status(404)},
 				answer{body: customList("Gadget", "9", "b")}, discovery)
 			require.Contains(t, events, "SYNCED @9")
 		})
@@ -115,17 +112,17 @@ func TestKindMayChangeAfterNotFound(t *testing.T) {
 // everything.
 func TestResumedStreamRejectsForeignLists(t *testing.T) {
 	empty := answer{body: customList("Portal", "7")}
-	events, _ := customEvents(t, &Options{ResumeFrom: "5"}, answer{body: expiredEvent}, empty, answer{body: resourceList("Widget")}, answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
+	events, _ := customEvents(t, "5", answer{body: expiredEvent}, empty, answer{body: resourceList("Widget")}, answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
 	require.NotContains(t, events, "SYNCED @7")
 	require.Contains(t, events, "SYNCED @9")
 
 	event := strings.Replace(strings.Replace(podEvent("ADDED", "a", "6"), "Pod", "Widget", 1), `"v1"`, `"x/v1"`, 1)
-	events, requests := customEvents(t, &Options{ResumeFrom: "5"}, answer{body: event + expiredEvent}, answer{body: customList("Widget", "9", "a")})
+	events, requests := customEvents(t, "5", answer{body: event + expiredEvent}, answer{body: customList("Widget", "9", "a")})
 	require.Contains(t, events, "SYNCED @9")
 	require.Len(t, requests, 2, "the kind of an event needs no confirmation")
 
 	services := answer{body: strings.Replace(podList("7", ""), "PodList", "ServiceList", 1)}
-	events, _ = follow(t, &Options{ResumeFrom: "5"}, answer{body: expiredEvent}, services, answer{body: podList("9", "", "a")})
+	events, _ = followResource(t, Pods(""), "5", nil, answer{body: expiredEvent}, services, answer{body: podList("9", "", "a")})
 	require.NotContains(t, events, "SYNCED @7", "the kind of a built-in resource is known")
 	require.Contains(t, events, "SYNCED @9")
 }

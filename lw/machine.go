@@ -71,15 +71,17 @@ const (
 	checkAfter      = 5 * time.Minute  // the resourceVersion is checked after this time without an event or a bookmark
 )
 
-func newMachine(opts *Options, server *support) *machine {
+// newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the caller's state, or "". verify
+// says whether the caller can compare an object of the server with that state.
+func newMachine(opts *Options, resumeFrom string, verify bool, server *support) *machine {
 	m := &machine{opts: opts, server: server, policy: newPolicy(opts)}
-	switch resumes := opts.ResumeFrom != "" && opts.ResumeFrom != "0"; {
-	case !resumes:
+	switch {
+	case resumeFrom == "" || resumeFrom == "0":
 		m.relist("0")
-	case opts.Verify != nil: // the server may have been rebuilt since the state was saved
-		m.state, m.version = checking, opts.ResumeFrom
+	case verify: // the server may have been rebuilt since the state was saved
+		m.state, m.version = checking, resumeFrom
 	default:
-		m.state, m.version = watching, opts.ResumeFrom
+		m.state, m.version = watching, resumeFrom
 	}
 	return m
 }

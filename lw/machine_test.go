@@ -55,8 +55,8 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 }
 
 // The first request is a watch. If the server rejects the resourceVersion, a list follows.
-func TestResumeFrom(t *testing.T) {
-	resumed := func() *machineHarness { return newMachineHarness(t, Options{ResumeFrom: "7"}) }
+func TestResume(t *testing.T) {
+	resumed := func() *machineHarness { return newResumedHarness(t, "7", Options{NoStreamingList: true}) }
 	r := resumed().opens()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
@@ -64,7 +64,7 @@ func TestResumeFrom(t *testing.T) {
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list must request the latest state, because ResumeFrom may come from another server")
+	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list must request the latest state, because the resourceVersion may come from another server")
 
 	r = resumed().opens()
 	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
@@ -75,13 +75,13 @@ func TestResumeFrom(t *testing.T) {
 	r.ask()
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 
-	streams := newStreamingHarness(t, Options{ResumeFrom: "7"})
+	streams := newResumedHarness(t, "7", Options{})
 	require.False(t, streams.watchOptions().SendInitialEvents)
 	streams.watchFails(status(410))
 	streams.ask()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout, SendInitialEvents: true}, streams.watchOptions())
 	for _, none := range []string{"", "0"} {
-		require.Equal(t, listing, newMachineHarness(t, Options{ResumeFrom: none}).state)
+		require.Equal(t, listing, newResumedHarness(t, none, Options{NoStreamingList: true}).state)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestListsStayPaged(t *testing.T) {
 
 // A server may reject the saved resourceVersion after the cluster's storage was replaced.
 func TestUnknownVersionRelistsLatest(t *testing.T) {
-	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
+	r := newResumedHarness(t, "abc", Options{NoStreamingList: true})
 	for range maxSuspect {
 		r.watchFails(status(500)) // kube-apiserver may respond with 500 to a malformed resourceVersion
 	}

@@ -29,7 +29,12 @@ func newMachineHarness(t *testing.T, opts Options) *machineHarness {
 }
 
 func newStreamingHarness(t *testing.T, opts Options) *machineHarness {
-	r := &machineHarness{T: t, machine: newMachine(&opts, new(support)), now: time.Second}
+	return newResumedHarness(t, "", opts)
+}
+
+// newResumedHarness returns a harness for a stream that resumes from a resourceVersion.
+func newResumedHarness(t *testing.T, version string, opts Options) *machineHarness {
+	r := &machineHarness{T: t, machine: newMachine(&opts, version, false, new(support)), now: time.Second}
 	r.policy.random = func() float64 { return 0 }
 	return r
 }

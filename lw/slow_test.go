@@ -65,11 +65,12 @@ func TestObjectsArriveOverSlowLinks(t *testing.T) {
 	} {
 		for kind, c := range map[string]struct {
 			body string
+			from string
 			opts Options
 		}{
-			"list":           {list, Options{NoStreamingList: true}},
-			"streaming list": {stream, Options{}},
-			"watch":          {watch, Options{ResumeFrom: "9"}},
+			"list":           {list, "", Options{NoStreamingList: true}},
+			"streaming list": {stream, "", Options{}},
+			"watch":          {watch, "9", Options{}},
 		} {
 			t.Run(kind+" at "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestObjectsArriveOverSlowLinks(t *testing.T) {
 					require.NoError(t, err)
 					c.opts.StopOn = func(error) bool { return true }
 					var names []string
-					for event := range ListAndWatch(t.Context(), client, &c.opts) {
+					for event := range Resume(t.Context(), client, Held{ResourceVersion: c.from}, &c.opts) {
 						if event.Type == Interrupted {
 							t.Fatal(event.Interruption.Err)
 						}
@@ -115,7 +116,7 @@ func TestSlowHostileBodiesEnd(t *testing.T) {
 				link := &slowLink{&scriptedTransport{answers: []answer{{body: c.body, end: errHang}}}, 1, time.Second}
 				client, err := NewClient(link, Pods(""), RawCodec{}, &ClientOptions{MaxFrame: 4000})
 				require.NoError(t, err)
-				for event := range ListAndWatch(t.Context(), client, &Options{ResumeFrom: "9", StopOn: func(error) bool { return true }}) {
+				for event := range Resume(t.Context(), client, Held{ResourceVersion: "9"}, &Options{StopOn: func(error) bool { return true }}) {
 					if event.Type == Interrupted {
 						require.Equal(t, c.want, event.Interruption.Err)
 					}

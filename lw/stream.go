@@ -29,26 +29,6 @@ type Options struct {
 	// row, all streams of the [Client] fall back to ordinary lists.
 	NoStreamingList bool
 
-	// ResumeFrom starts the stream with a watch from this resourceVersion instead of a list. Use it to continue from a
-	// saved state. If the resourceVersion has expired, the stream relists. "" and "0" start with a list.
-	//
-	// If ResumeFrom is newer than the server's resourceVersion, the stream relists after about five minutes without
-	// events. If ResumeFrom is older but comes from another server, the stream cannot detect this. So save the server's
-	// identity with the state.
-	ResumeFrom string
-
-	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
-	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. first is
-	// an object of the collection on the server, or nil if the collection is empty. If Verify returns false, the stream
-	// relists. If Verify is nil, a cache.Reflector compares the object with its store, and ListAndWatch compares only
-	// resourceVersions.
-	Verify func(first Keyed) bool
-
-	// Stored returns the object that the caller holds with this key, UID and resourceVersion. A [Client] then reuses the
-	// object instead of decoding an equal one again, which makes relists cheap. Stored must not retain its arguments. A
-	// cache.Reflector sets Stored.
-	Stored func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
-
 	// Wake triggers an immediate connection check and ends the current delay. Send a value when the machine or browser
 	// tab wakes up, or when the network returns. Even without Wake, the stream checks the connection every 10 seconds.
 	// Each stream needs its own channel. Wake may be nil.
@@ -78,6 +58,28 @@ type Options struct {
 	Replay func() time.Time
 }
 
+// Held describes the state that the caller of [Resume] already has. The zero value means that the caller has no state.
+type Held struct {
+	// ResourceVersion is the resourceVersion of the caller's state. The stream starts with a watch from it instead of a
+	// list. If it has expired, the stream relists. "" and "0" start with a list.
+	//
+	// If it is newer than the server's resourceVersion, the stream relists after about five minutes without events. If
+	// it is older but comes from another server, only Verify can detect this. So save the server's identity with the
+	// state.
+	ResourceVersion string
+
+	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
+	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. first is
+	// an object of the collection on the server, or nil if the collection is empty. If Verify returns false, the stream
+	// relists. If Verify is nil, the stream compares only resourceVersions.
+	Verify func(first Keyed) bool
+
+	// Lookup returns the object that the caller holds with this key, UID and resourceVersion. A [Client] then yields
+	// that object instead of decoding an equal one again, which makes relists cheap. Lookup must not retain its
+	// arguments. It may be nil.
+	Lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
+}
+
 // ListAndWatch returns an endless sequence of events that describes one collection. It lists the collection, watches
 // it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx is done, the caller
 // stops iterating, or opts.StopOn returns true. opts may be nil.
@@ -86,9 +88,14 @@ type Options struct {
 // event.
 //
 // All work happens in the caller's goroutine between two iterations. If the caller is slow, the server may close the
-// watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list,
-// or from opts.ResumeFrom.
+// watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list.
 func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Options) iter.Seq[Event[T]] {
+	return Resume(ctx, lw, Held{}, opts)
+}
+
+// Resume is like [ListAndWatch] for a caller that already has a state of the collection, for example from a file. A
+// cache.Reflector calls it with its store.
+func Resume[T Keyed](ctx context.Context, lw ListerWatcher[T], held Held, opts *Options) iter.Seq[Event[T]] {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -97,10 +104,13 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		if source == nil {
 			source = new(Source)
 		}
-		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: newMachine(opts, source.support()), trace: ContextTrace(ctx), yield: yield}
-		e.reporter = reporter{logger: opts.Logger, collection: source.Name}
-		if opts.Stored != nil {
-			e.reuse = &Reuse{source: lw, lookup: opts.Stored}
+		e := engine[T]{
+			ctx: ctx, source: lw, opts: opts, verify: held.Verify, trace: ContextTrace(ctx), yield: yield,
+			machine:  newMachine(opts, held.ResourceVersion, held.Verify != nil, source.support()),
+			reporter: reporter{logger: opts.Logger, collection: source.Name},
+		}
+		if held.Lookup != nil {
+			e.reuse = &Reuse{source: lw, lookup: held.Lookup}
 		}
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.request() {
@@ -115,6 +125,7 @@ type engine[T Keyed] struct {
 	opts     *Options
 	machine  *machine
 	trace    *Trace
+	verify   func(first Keyed) bool
 	reuse    *Reuse
 	reporter reporter
 	yield    func(Event[T]) bool
@@ -178,7 +189,7 @@ func (e *engine[T]) list(opts ListOptions) error {
 				r.start = event.Err.Key
 			} else {
 				r.start, r.first = KeyOf(object), object.GetResourceVersion()
-				r.refuted = check && e.opts.Verify != nil && !e.opts.Verify(object)
+				r.refuted = check && e.verify != nil && !e.verify(object)
 			}
 		}
 		if !check && !(e.startList() && e.send(event)) {
@@ -195,8 +206,8 @@ func (e *engine[T]) list(opts ListOptions) error {
 	if e.trace.Page != nil {
 		e.trace.Page(page.ListMeta)
 	}
-	if check && e.objects == 0 && page.Continue == "" && e.opts.Verify != nil {
-		r.refuted = !e.opts.Verify(nil)
+	if check && e.objects == 0 && page.Continue == "" && e.verify != nil {
+		r.refuted = !e.verify(nil)
 	}
 	r.version, r.token, r.objects = page.ResourceVersion, page.Continue, e.objects
 	meaning, err := e.machine.event(e.now(), &r)

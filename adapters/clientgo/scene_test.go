@@ -143,7 +143,7 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 // listStored requests a list and returns its last object. stored is the object in the store during the list, or nil.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
 	held := func(_, _, _, _ []byte) (lw.Keyed, bool) { return stored, stored != nil }
-	for event := range lw.ListAndWatch(t.Context(), source, &lw.Options{NoStreamingList: true, Stored: held}) {
+	for event := range lw.Resume(t.Context(), source, lw.Held{Lookup: held}, &lw.Options{NoStreamingList: true}) {
 		if event.Type == lw.Added {
 			listed = event.Object
 		} else if event.Type == lw.Synced {

@@ -49,9 +49,6 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
 		Replay:        s.now,
 	}
-	if s.config.limits.from != "" {
-		opts.Verify = func(lw.Keyed) bool { return true } // the store lacks the objects that existed before
-	}
 	reflector := cache.NewReflector(client, opts)
 	if err := s.restore(reflector); err != nil {
 		return err
@@ -76,7 +73,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 	switch {
 	case s.config.limits.from != "":
-		reflector.RestoreObjects(s.config.limits.from, nil)
+		reflector.ResumeFrom(s.config.limits.from)
 		s.restoring, s.noInitialState = true, true
 	case s.progress != nil:
 		version, objects, ok, err := s.progress.restore()

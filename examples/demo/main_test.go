@@ -25,7 +25,7 @@ func TestResourceVersionsOfEarlierRunsHaveExpired(t *testing.T) {
 	defer transport.Close()
 	pods, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	require.NoError(t, err)
-	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{ResumeFrom: "5"}) {
+	for event := range lw.Resume(context.Background(), pods, lw.Held{ResourceVersion: "5"}, nil) {
 		if event.Interruption != nil {
 			require.ErrorIs(t, event.Interruption.Err, lw.ErrExpired)
 			break

@@ -81,11 +81,11 @@ func (f naiveFold) engine(t lw.Transport, opts *lw.Options) Subject {
 
 func (f *naiveFold) changes(ctx context.Context) iter.Seq2[event, []cache.Change[object]] {
 	return func(yield func(event, []cache.Change[object]) bool) {
-		opts := *f.opts
+		var held lw.Held
 		if f.hasty {
-			opts.ResumeFrom = f.version
+			held.ResourceVersion = f.version
 		}
-		for e := range lw.ListAndWatch(ctx, f.source, &opts) {
+		for e := range lw.Resume(ctx, f.source, held, f.opts) {
 			if !yield(e, f.fold(e)) {
 				return
 			}
