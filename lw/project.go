@@ -1,6 +1,6 @@
 package lw
 
-// projection is the codec that [Project] returns.
+// projection is the codec that [Project] and [Omit] return.
 type projection struct{ keep *fields }
 
 // Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
@@ -35,6 +35,40 @@ func Project(paths ...string) (Codec[*Object], error) {
 		root.add(steps)
 	}
 	return &projection{keep: root}, nil
+}
+
+// Omit returns a codec that drops the fields at the given paths, for example "metadata.annotations", "status" or
+// "spec.containers[*].env". The syntax of a path is that of [Project]. Omit returns an error if a path is malformed, or
+// if it names a field that every object needs: apiVersion, kind, metadata or its name, namespace, uid and
+// resourceVersion.
+//
+// A value that is not on a path stays unchanged, also if a value before it has another type than the path expects.
+func Omit(paths ...string) (Codec[*Object], error) {
+	root := &fields{omits: true}
+	for _, path := range paths {
+		steps, err := projectionSteps(path)
+		if err != nil {
+			return nil, err
+		}
+		if needed(steps) {
+			return nil, &pathError{Path: path, Expected: "a field that objects can lack"}
+		}
+		root.omit(steps)
+	}
+	return &projection{keep: root}, nil
+}
+
+// needed reports whether a path names a field that every object needs.
+func needed(steps []pathStep) bool {
+	switch {
+	case len(steps) == 1:
+		name := steps[0].name
+		return name == "metadata" || name == "apiVersion" || name == "kind"
+	case len(steps) == 2 && steps[0].name == "metadata":
+		name := steps[1].name
+		return name == "name" || name == "namespace" || name == "uid" || name == "resourceVersion"
+	}
+	return false
 }
 
 // Decode copies the selected fields of the object. It never returns an error.
@@ -95,8 +129,35 @@ func (f *fields) add(steps []pathStep) *fields {
 	return f
 }
 
+// omit returns f without the value at the path steps. It may modify f.
+func (f *fields) omit(steps []pathStep) *fields {
+	if len(steps) == 0 || f == selectNone {
+		return selectNone
+	}
+	if f == nil {
+		f = &fields{omits: true}
+	}
+	first, rest := steps[0], steps[1:]
+	if first.kind == toEveryElement {
+		f.elements = f.elements.omit(rest)
+		return f
+	}
+	for i := range f.members {
+		if member := &f.members[i]; member.name == first.name {
+			member.keep = member.keep.omit(rest)
+			return f
+		}
+	}
+	var all *fields
+	f.members = append(f.members, field{first.name, all.omit(rest)})
+	return f
+}
+
 // namesManagedFields reports whether a selected path is in metadata.managedFields.
 func (p *projection) namesManagedFields() bool {
+	if p.keep.omits {
+		return false
+	}
 	for _, member := range p.keep.members[0].keep.members {
 		if member.name == "managedFields" {
 			return true

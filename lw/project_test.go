@@ -73,6 +73,40 @@ func TestProjection(t *testing.T) {
 }
 
 // A projection keeps the required metadata. It keeps managedFields only if the client does.
+func TestOmit(t *testing.T) {
+	for name, c := range map[string]struct{ paths, text, want string }{
+		"one field":                   {"spec.b", `,"spec":{"a":1,"b":[2],"c":3}`, `,"spec":{"a":1,"c":3}`},
+		"the only field":              {"spec.b", `,"spec":{"b":[2]}`, `,"spec":{}`},
+		"a whole member":              {"status", `,"spec":1,"status":{"a":1}`, `,"spec":1`},
+		"a field of every element":    {"c[*].env", `,"c":[{"i":1,"env":[1]},{"env":2},3,"x"]`, `,"c":[{"i":1},{},3,"x"]`},
+		"all elements":                {"c[*]", `,"c":[{"i":1},2]`, `,"c":[]`},
+		"a path within another path":  {"a.b a a.c", `,"a":{"b":1},"d":2`, `,"d":2`},
+		"several fields":              {"a.b a.c[*].d", `,"a":{"b":1,"c":[{"d":1,"e":2}],"f":3}`, `,"a":{"c":[{"e":2}],"f":3}`},
+		"a string on the path":        {"a.b a[*]", `,"a":"secret"`, `,"a":"secret"`},
+		"an array on a member's path": {"a.b", `,"a":[{"b":1}]`, `,"a":[{"b":1}]`},
+		"a missing field":             {"x.y.z", `,"a":1`, `,"a":1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			codec, err := Omit(strings.Fields(c.paths)...)
+			require.NoError(t, err)
+			const head = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"}`
+			object, err := codec.Decode(scanObject(t, head+c.text+"}"))
+			require.NoError(t, err)
+			require.Equal(t, head+c.want+"}", object.Raw())
+		})
+	}
+	for _, path := range []string{"metadata", "kind", "apiVersion", "metadata.uid", "metadata.name", "", "a[0]"} {
+		_, err := Omit(path)
+		require.Error(t, err, path)
+	}
+	codec, err := Omit("metadata.annotations", "metadata.labels.x")
+	require.NoError(t, err)
+	object, err := codec.Decode(scanObject(t, `{"metadata":{"annotations":{"a":"b"},"name":"n","uid":"u","labels":{"x":"1","y":"2"}}}`))
+	require.NoError(t, err)
+	require.Equal(t, `{"metadata":{"name":"n","uid":"u","labels":{"y":"2"}}}`, object.Raw())
+	require.Equal(t, "u", object.GetUID())
+}
+
 func TestProjectedMetadata(t *testing.T) {
 	const text = `{"x":1,"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"g","name":"n","managedFields":[{"manager":"m","time":"t"}],` +
 		`"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"},"status":{}}`

@@ -12,6 +12,7 @@ type fields struct {
 	members  []field
 	others   *fields // selection for members whose names are not in members
 	elements *fields
+	omits    bool // the selection lists what to cut, so a value of an unexpected type stays whole
 }
 
 type field struct {
@@ -98,7 +99,7 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	default:
 		from := s.Pos() + 1 - start
 		s.SkipValue()
-		if c == '[' || c == '"' {
+		if c == '[' || c == '"' && !keep.omits {
 			o.cut(from, s.Pos()-1-start)
 		}
 	}
