@@ -14,7 +14,7 @@ import (
 // An object's name is a substring of its JSON text. The store must not keep the text of an overwritten object in memory
 // through this name.
 func TestModifiedObjectIsFreed(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	first := applyLarge(t, writer, lw.Added, "1")
 	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())

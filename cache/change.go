@@ -27,9 +27,8 @@ func (t ChangeType) String() string {
 // sequence: Added, any number of Modified, Deleted, and then Added again.
 //
 // If an object was recreated, the new object has the same key and another UID. A recreation causes two changes, Deleted
-// and then Added, even if the Deleted event was missed. A recreation can be detected only if T has a method GetUID()
-// string. In programs that import lw/codec, the method may return any string type, for example types.UID. An object
-// without a UID is never treated as recreated.
+// and then Added, even if the Deleted event was missed. The codec supplies the UIDs; see [lw.Identity]. An object without
+// a UID is never treated as recreated.
 type Change[T any] struct {
 	Type ChangeType
 	Old  T // Modified: the previous object; Deleted: the last known object

@@ -1,9 +1,6 @@
 package cache
 
-import (
-	"github.com/seed-6d2a410a/listwatch/internal/uid"
-	"github.com/seed-6d2a410a/listwatch/lw"
-)
+import "github.com/seed-6d2a410a/listwatch/lw"
 
 // comparison contains the funcs that compare objects of type T.
 type comparison[T any] struct {
@@ -13,48 +10,32 @@ type comparison[T any] struct {
 	byValue bool              // T supports == or is an interface type
 }
 
-func newComparison[T any]() (c comparison[T]) {
+// newComparison returns the funcs of an Identity. It replaces missing funcs with the methods of T.
+func newComparison[T any](identity lw.Identity[T]) comparison[T] {
+	c := comparison[T]{uid: identity.UID, equal: identity.Equal, byValue: isComparable[T]()}
 	var none T
-	if any(none) == nil {
-		return comparison[T]{version: versionOf[T], uid: uidOf[T], byValue: true}
-	}
-	if _, ok := any(none).(lw.Keyed); ok {
-		c.version = func(object T) string { return any(object).(lw.Keyed).GetResourceVersion() }
-	}
-	if _, ok := any(none).(interface{ GetUID() string }); ok {
-		c.uid = func(object T) string { return any(object).(interface{ GetUID() string }).GetUID() }
-	} else if uid.Reader != nil {
-		if read := uid.Reader(none); read != nil {
-			c.uid = func(object T) string { return read(object) }
+	dynamic := any(none) == nil // T is an interface type, so each object may have other methods
+	if _, ok := any(none).(lw.Keyed); ok || dynamic {
+		c.version = func(object T) string {
+			if keyed, ok := any(object).(lw.Keyed); ok {
+				return keyed.GetResourceVersion()
+			}
+			return ""
 		}
 	}
-	if _, ok := any(none).(interface{ Equal(T) bool }); ok {
+	if _, ok := any(none).(interface{ GetUID() string }); c.uid == nil && (ok || dynamic) {
+		c.uid = func(object T) string {
+			if o, ok := any(object).(interface{ GetUID() string }); ok {
+				return o.GetUID()
+			}
+			return ""
+		}
+	}
+	if _, ok := any(none).(interface{ Equal(T) bool }); c.equal == nil && ok {
 		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }
 	}
-	c.byValue = isComparable[T]()
+	c.byValue = c.byValue || dynamic
 	return c
-}
-
-// versionOf returns the resourceVersion of an object, or "" if its dynamic type has none. It is used if T is an
-// interface type.
-func versionOf[T any](object T) string {
-	if keyed, ok := any(object).(lw.Keyed); ok {
-		return keyed.GetResourceVersion()
-	}
-	return ""
-}
-
-// uidOf returns the UID of an object, or "" if its dynamic type has none. It is used if T is an interface type.
-func uidOf[T any](object T) string {
-	if o, ok := any(object).(interface{ GetUID() string }); ok {
-		return o.GetUID()
-	}
-	if uid.Reader != nil {
-		if read := uid.Reader(object); read != nil {
-			return read(object)
-		}
-	}
-	return ""
 }
 
 // isComparable reports whether T supports ==. It returns false for interface types.

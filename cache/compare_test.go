@@ -48,7 +48,7 @@ func TestDiffOfTypesWithoutEquality(t *testing.T) {
 // requireUpdates stores two objects, replaces one of them, and requires that Diff returns the given number of changes.
 func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, want int) {
 	t.Helper()
-	store, writer := NewStore(key)
+	store, writer := NewStore(key, lw.Identity[T]{})
 	writer.Put(stays, old)
 	before := store.Snapshot()
 	require.Equal(t, []Change[T]{{Type: Modified, Old: old, New: now}}, writer.Put(now))

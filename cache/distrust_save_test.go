@@ -54,7 +54,7 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 
 // If the store must relist, it does not matter that an object could not be decoded. Save must replace the older file.
 func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {
-	store, w := NewStore[*lw.Object](nil)
+	store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7", object("a/x@1"))
 	w.fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Key: lw.Key{Name: "y"}}})
 	var text bytes.Buffer

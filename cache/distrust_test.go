@@ -23,7 +23,7 @@ func TestRestoredBackup(t *testing.T) {
 		return object
 	}
 	old, restored := parse("1"), parse("2")
-	_, w := NewStore[*lw.Object](nil)
+	_, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	require.Len(t, listed(w, old), 1)
 	require.Equal(t, []Change[*lw.Object]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 	require.Empty(t, listed(w, parse("2")))
@@ -44,7 +44,7 @@ func (incomparable) GetResourceVersion() string { return "7" }
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
 	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
-		s, w := NewStore[incomparable](nil)
+		s, w := NewStore(nil, lw.Identity[incomparable]{})
 		known := func() bool {
 			_, ok := s.known(nil, []byte("a"), nil, []byte("7"))
 			return ok
@@ -60,7 +60,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 }
 
 func TestListWithoutVersionClearsVersion(t *testing.T) {
-	s, w := NewStore[*lw.Object](nil)
+	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7", object("a/x@1"))
 	require.Equal(t, "7", s.resumable())
 	w.Replace("", object("a/x@1"))
@@ -70,7 +70,7 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 
 // If the initial-events-end bookmark came too early, the store may lack objects. The next run must start with a list.
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
-	s, w := NewStore[*lw.Object](nil)
+	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7")
 	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 	require.Empty(t, s.resumable())

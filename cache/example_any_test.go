@@ -15,7 +15,7 @@ type Book struct {
 
 // A store can hold objects of any type. Only its writer changes it.
 func ExampleNewStore() {
-	books, writer := cache.NewStore(func(b *Book) lw.Key { return lw.Key{Name: b.ISBN} })
+	books, writer := cache.NewStore(func(b *Book) lw.Key { return lw.Key{Name: b.ISBN} }, lw.Identity[*Book]{})
 	byAuthor := cache.NewIndex(books, func(b *Book, to []string) []string { return append(to, b.Authors...) })
 
 	writer.Put(&Book{"0-13-110370-9", []string{"Kernighan", "Ritchie"}})

@@ -22,7 +22,7 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 // and snapshots work as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
-	pods, writer := cache.NewStore[*lw.Object](nil)
+	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
 
 	writer.Replace("7", onNode("web-0", "n1"))

@@ -18,7 +18,7 @@ func onNode(name, node string) *lw.Object {
 
 // An index finds objects by a field, at a cost proportional to the number of results. It can be created at any time.
 func ExampleIndex() {
-	pods, writer := cache.NewStore[*lw.Object](nil)
+	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"), onNode("web-2", "n1"))
 	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
 	byApp := cache.NewIndex(pods, cache.ByLabel("app"))
@@ -39,7 +39,7 @@ func ExampleIndex() {
 
 // A snapshot is an immutable copy of a store and its indexes. Diff returns the changes between two snapshots.
 func ExampleSnapshot() {
-	pods, writer := cache.NewStore[*lw.Object](nil)
+	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1"))
 	before := pods.Snapshot()
@@ -65,7 +65,7 @@ func ExampleSnapshot() {
 
 // A writer changes a store and returns the changes. Readers see all changes of one call at once.
 func ExampleWriter() {
-	pods, writer := cache.NewStore[*lw.Object](nil)
+	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	report := func(changes []cache.Change[*lw.Object]) {
 		for _, change := range changes {
 			fmt.Print(change.Type, " ")
@@ -85,7 +85,7 @@ func ExampleWriter() {
 
 // A lister reads a store by namespace.
 func ExampleLister() {
-	pods, writer := cache.NewStore[*lw.Object](nil)
+	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"))
 	lister := cache.NewLister(pods)
 	pod, ok := lister.Get("shop", "web-1")
@@ -95,7 +95,7 @@ func ExampleLister() {
 
 // A lister selects objects by their labels.
 func ExampleLister_Select() {
-	pods, writer := cache.NewStore[*lw.Object](nil)
+	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	for name, app := range map[string]string{"web-0": "web", "db-0": "db"} {
 		pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"` + name + `","labels":{"app":"` + app + `"}}}`))
 		if err != nil {

@@ -89,7 +89,7 @@ func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 		"Replace": func(w *Writer[*lw.Object]) []Change[*lw.Object] { return w.Replace("6", recreated) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, w := NewStore[*lw.Object](nil)
+			store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 			w.Replace("1", old)
 			byUID := NewIndex(store, func(o *lw.Object, to []string) []string { return append(to, o.GetUID()) })
 			require.Equal(t, []Change[*lw.Object]{{Type: Deleted, Old: old, FinalStateUnknown: true}, {Type: Added, New: recreated}}, write(w))

@@ -25,7 +25,7 @@ type book struct {
 func (b *book) authorsOf(to []string) []string { return append(to, b.authors...) }
 
 func newLibrary() (*Store[*book], *Writer[*book]) {
-	return NewStore(func(b *book) lw.Key { return lw.Key{Name: b.isbn} })
+	return NewStore(func(b *book) lw.Key { return lw.Key{Name: b.isbn} }, lw.Identity[*book]{})
 }
 
 func isbns(books []*book) []string {
@@ -191,7 +191,7 @@ func TestStandardIndexes(t *testing.T) {
 // A label value is a substring of its object's JSON text. The index must not keep the whole text in memory through this
 // value.
 func TestIndexKeysDoNotKeepObjects(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	byLabel := NewIndex(store, ByLabel("app"))
 	put := func(version string) weak.Pointer[byte] {
 		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"x","resourceVersion":"` + version +
@@ -293,7 +293,7 @@ func TestIncomparableObjectsCountAsChanged(t *testing.T) {
 		id    string
 		extra any
 	}
-	rows, writer := NewStore(func(r row) lw.Key { return lw.Key{Name: r.id} })
+	rows, writer := NewStore(func(r row) lw.Key { return lw.Key{Name: r.id} }, lw.Identity[row]{})
 	first := rows.Snapshot()
 	writer.Put(row{"1", []int{1}})
 	require.Len(t, writer.Put(row{"1", []int{1}}), 1)
@@ -313,7 +313,7 @@ func TestIncomparableObjectsCountAsChanged(t *testing.T) {
 }
 
 func TestSingleKeyIsReadOnce(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	read := map[*lw.Object]int{}
 	byLabel := NewIndex(store, func(o *lw.Object, to []string) []string {
 		read[o]++

@@ -34,6 +34,8 @@ func (l anyLive) List(ctx context.Context, opts lw.ListOptions) *lw.Page[anyObje
 	return page
 }
 
+func (anyLive) Source() *lw.Source[anyObject] { return nil }
+
 func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[anyObject], error] {
 	return func(yield func(lw.Event[anyObject], error) bool) {
 		for event, err := range l.liveObjects.Watch(ctx, opts) {
@@ -81,7 +83,7 @@ func TestInformerOfInterfaceType(t *testing.T) {
 }
 
 func TestSnapshotsOfInterfaceType(t *testing.T) {
-	store, writer := NewStore[anyObject](nil)
+	store, writer := NewStore(nil, lw.Identity[anyObject]{})
 	writer.Put(object("x@1"), object("y@1"))
 	before := store.Snapshot()
 	writer.Put(object("y@2"))

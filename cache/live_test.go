@@ -33,7 +33,7 @@ func (l *liveObjects) List(_ context.Context, opts lw.ListOptions) *lw.Page[*lw.
 	return page
 }
 
-func (*liveObjects) Source() *lw.Source { return nil }
+func (*liveObjects) Source() *lw.Source[*lw.Object] { return nil }
 
 func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {

@@ -47,7 +47,7 @@ func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func
 		m.sources[name] = NewReflector(source, opts)
 	}
 	slices.Sort(m.names)
-	m.store, m.writer = NewStore(key)
+	m.store, m.writer = NewStore(key, lw.Identity[Sourced[T]]{})
 	return m
 }
 

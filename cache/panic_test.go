@@ -73,7 +73,7 @@ func TestHandlersFollowStoreAfterPanicInIndex(t *testing.T) {
 // The changes that a panic interrupts must be part of the next result, so that the changes always lead to the objects
 // of the store.
 func TestChangesAreNotLostByPanicInIndex(t *testing.T) {
-	store, w := NewStore[*lw.Object](nil)
+	store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	indexThatPanics(store, 3)
 	require.Panics(t, func() { w.Put(object("a@1"), object("b@2"), object("c@3")) })
 	require.Equal(t, 2, store.Len())

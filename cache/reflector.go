@@ -21,9 +21,16 @@ type Reflector[T lw.Keyed] struct {
 	restored *savedState[T] // saved state that the next run replays, or nil
 }
 
-// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. opts may be nil.
+// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. source may
+// be nil if the reflector never runs, for example if it only reads a saved state. opts may be nil.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
-	store, writer := NewStore[T](nil)
+	var identity lw.Identity[T]
+	if source != nil {
+		if described := source.Source(); described != nil {
+			identity = described.Identity
+		}
+	}
+	store, writer := NewStore(nil, identity)
 	r := &Reflector[T]{source: source, store: store, writer: writer}
 	if opts != nil {
 		r.opts = *opts

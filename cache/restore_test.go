@@ -181,7 +181,7 @@ func (p pair) GetName() string            { return p.name }
 func (p pair) GetResourceVersion() string { return p.version }
 
 func TestSaveOtherTypes(t *testing.T) {
-	store, writer := NewStore[pair](nil)
+	store, writer := NewStore(nil, lw.Identity[pair]{})
 	writer.Replace("7", pair{"x", "1"}, pair{"y", "2"})
 	var text bytes.Buffer
 	require.NoError(t, Save(&text, store.Snapshot(), origin, func(p pair) string { return p.name + "@" + p.version }))

@@ -13,7 +13,7 @@ import (
 const benchPods = 17000
 
 func podStore(b *testing.B) (*Snapshot[*lw.Object], int64) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	size := 0
 	for _, pod := range sample.Pods(1, benchPods) {
 		object, err := lw.ParseObject([]byte(pod.JSON()))

@@ -17,7 +17,7 @@ const origin = "https://a.example.com shop/pods"
 
 // saved returns the saved state of a store with the given objects, at resourceVersion 7.
 func saved(t testing.TB, words ...string) []byte {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	var objects []*lw.Object
 	for _, word := range words {
 		objects = append(objects, object(word))
@@ -60,7 +60,7 @@ func (p pieces) Write(piece []byte) (int, error) {
 }
 
 func TestSaveWritesChunks(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 5*chunk)), object("z@3#"+strings.Repeat("u", 5*chunk)))
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
@@ -222,7 +222,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 }
 
 func TestSaveReturnsWriterErrors(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), errNotSynced)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 3*chunk)))
 	var whole bytes.Buffer

@@ -89,7 +89,7 @@ func (s *script) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw.Obj
 	return page
 }
 
-func (*script) Source() *lw.Source { return nil }
+func (*script) Source() *lw.Source[*lw.Object] { return nil }
 
 func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {

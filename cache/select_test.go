@@ -28,9 +28,9 @@ func selected[T lw.Keyed](t *testing.T, lister *Lister[T], namespace, selector s
 }
 
 func TestSelect(t *testing.T) {
-	structs, structWriter := NewStore[labelled](nil)
-	interfaces, interfaceWriter := NewStore[lw.Keyed](nil)
-	objects, objectWriter := NewStore[*lw.Object](nil)
+	structs, structWriter := NewStore(nil, lw.Identity[labelled]{})
+	interfaces, interfaceWriter := NewStore(nil, lw.Identity[lw.Keyed]{})
+	objects, objectWriter := NewStore(nil, lw.Identity[*lw.Object]{})
 	for name, text := range map[string]string{"a": `{"app":"web","tier":"front"}`, "b": `{"app":"db"}`, "c": `{}`} {
 		labels := map[string]string{}
 		require.NoError(t, json.Unmarshal([]byte(text), &labels))
@@ -59,7 +59,7 @@ func TestSelect(t *testing.T) {
 }
 
 func TestSelectErrors(t *testing.T) {
-	store, writer := NewStore[versioned](nil)
+	store, writer := NewStore(nil, lw.Identity[versioned]{})
 	lister := NewLister(store)
 	_, err := lister.Select("", "app=web=db")
 	require.EqualError(t, err, `cache: label selector: unable to parse requirement: "app=web=db", at "=db"`)

@@ -54,7 +54,7 @@ func TestSnapshotsHidePartialLists(t *testing.T) {
 
 // A relist can change objects at the same resourceVersion, for example after a backup is restored.
 func TestSnapshotsOfSameVersion(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	writer.Replace("1", object("x@1"))
 	require.Equal(t, []string{"x"}, names(store.Snapshot().All()))
 	writer.Replace("1", object("y@1"))
@@ -76,7 +76,7 @@ func TestDiffRejectsOtherStores(t *testing.T) {
 // Diff must report a recreated object like the store: as two changes. That must also hold if the object moved to another
 // slot, and if its resourceVersion did not change.
 func TestDiffReportsRecreatedObjects(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	old, recreated := object("a/x@1#1"), object("a/x@5#2")
 	for name, write := range map[string]func(){
 		"in one event":    func() { writer.Put(recreated) },
@@ -91,7 +91,7 @@ func TestDiffReportsRecreatedObjects(t *testing.T) {
 		changes = slices.DeleteFunc(changes, func(c Change[*lw.Object]) bool { return c.Type == Added && c.New.GetName() == "y" })
 		require.Equal(t, []Change[*lw.Object]{{Type: Deleted, Old: old}, {Type: Added, New: recreated}}, changes, name)
 	}
-	values, valueWriter := NewStore[identified](nil)
+	values, valueWriter := NewStore(nil, lw.Identity[identified]{})
 	valueWriter.Put(identified{uid: "1"})
 	before := values.Snapshot()
 	valueWriter.Put(identified{uid: "2"})

@@ -54,12 +54,13 @@ type state[T any] struct {
 }
 
 // NewStore returns an empty store and its only writer. The func key returns the key of an object. It may be nil if T
-// implements [lw.Keyed]. T may be an interface type.
+// implements [lw.Keyed]. identity says how to compare objects, and its zero value uses the methods of T. For objects of a
+// codec, use [lw.Codec.Identity]. T may be an interface type.
 //
-// If T does not implement lw.Keyed, it should support == or have a method Equal(T) bool. Without either, each write of
-// an object counts as a change.
-func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
-	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison[T]()}
+// If T does not implement lw.Keyed, it should support ==, or identity should have an Equal func. Without either, each
+// write of an object counts as a change.
+func NewStore[T any](key func(T) lw.Key, identity lw.Identity[T]) (*Store[T], *Writer[T]) {
+	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison(identity)}
 	if s.key == nil {
 		if s.compare.version == nil {
 			panic("cache: NewStore needs a key func for a type that does not implement lw.Keyed")

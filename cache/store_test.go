@@ -49,7 +49,7 @@ func TestStoreAndListerReturnObjects(t *testing.T) {
 }
 
 func TestHashCollisions(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	x := object("x@1")
 	writer.Put(x)
 	_, found, ok := store.find(&store.state, store.hash(x.Key()), lw.Key{Name: "y"})

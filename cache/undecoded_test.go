@@ -13,7 +13,7 @@ import (
 // object is deleted.
 func TestUndecodedObjectsAreKept(t *testing.T) {
 	type event = lw.Event[*lw.Object]
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	undecoded := func(kind lw.EventType, name string) event {
 		return event{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: kind, Key: lw.Key{Name: name}, Err: errors.New("no")}}
 	}
@@ -61,7 +61,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 
 // A run that resumes from a saved state never receives objects that are missing from that state.
 func TestSaveRejectsUndecodedObjects(t *testing.T) {
-	store, writer := NewStore[*lw.Object](nil)
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }
 	writer.Replace("2", object("x@1"))
 	require.NoError(t, save())

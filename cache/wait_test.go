@@ -15,7 +15,7 @@ import (
 // An event, a bookmark or a list must end WaitFor when it reaches the resourceVersion.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, writer := NewStore[*lw.Object](nil)
+		store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 		var mu sync.Mutex
 		done := map[string]bool{}
 		for _, version := range []string{"", "0", "5", "6", "10", "100", "opaque"} {
@@ -56,7 +56,7 @@ func TestWaitFor(t *testing.T) {
 
 func TestWaitForReturnsContextCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, _ := NewStore[*lw.Object](nil)
+		store, _ := NewStore(nil, lw.Identity[*lw.Object]{})
 		enough := errors.New("enough")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, enough)
 		defer cancel()
@@ -71,7 +71,7 @@ func TestWaitForReturnsContextCause(t *testing.T) {
 // WaitFor must also work for a MergedStore, whose store has no resourceVersion.
 func TestWaitForListWithoutResourceVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, writer := NewStore[*lw.Object](nil)
+		store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 		reached := make(chan error, 1)
 		go func() { reached <- store.WaitFor(t.Context(), "") }()
 		synctest.Wait()

@@ -58,3 +58,7 @@ func (c protobufConfigMaps) Decode(s *lw.Scanned) (*lw.Object, error) {
 	}
 	return lw.ParseObject(text)
 }
+
+func (protobufConfigMaps) Same(*lw.Object, *lw.Scanned) bool { return true }
+
+func (protobufConfigMaps) Identity() lw.Identity[*lw.Object] { return lw.RawCodec{}.Identity() }

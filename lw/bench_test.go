@@ -87,7 +87,7 @@ func BenchmarkSame(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		w.event(&w.scanned)
-		if !sameObject[*Object](RawCodec{}, objects[i%500], &w.scanned) {
+		if !(RawCodec{}).Same(objects[i%500], &w.scanned) {
 			b.Fatal("the decoded object differs from the original")
 		}
 		i++

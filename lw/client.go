@@ -33,7 +33,7 @@ type Client[T Keyed] struct {
 	resource  Resource
 	codec     Codec[T]
 	opts      ClientOptions
-	source    Source
+	source    Source[T]
 	kind      atomic.Pointer[string] // kind of the collection's lists, or nil if unknown; see kind.go
 }
 
@@ -49,11 +49,11 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
-	if p, ok := any(codec).(*projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
+	if p, ok := any(codec).(*Projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
 	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
-	c.source.Name, c.source.StreamsLists = c.String(), true
+	c.source.Name, c.source.StreamsLists, c.source.Identity = c.String(), true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
 		c.kind.Store(&kind)
 	}
@@ -67,7 +67,7 @@ func (c *Client[T]) String() string {
 }
 
 // Source implements [ListerWatcher]. All streams of a Client share what they learn about the server.
-func (c *Client[T]) Source() *Source { return &c.source }
+func (c *Client[T]) Source() *Source[T] { return &c.source }
 
 // List implements [ListerWatcher]. It buffers the text of one object at a time.
 func (c *Client[T]) List(ctx context.Context, opts ListOptions) *Page[T] {
@@ -130,7 +130,7 @@ func rejectList(s decoder, err error) {
 func (c *Client[T]) decodeItem(reuse *Reuse, item *Scanned) (T, error) {
 	if reuse != nil {
 		if held, ok := reuse.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
-			if object, ok := held.(T); ok && sameObject(c.codec, object, item) {
+			if object, ok := held.(T); ok && c.codec.Same(object, item) {
 				return object, nil
 			}
 		}

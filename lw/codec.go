@@ -1,19 +1,30 @@
 package lw
 
-// Codec decodes the objects that a [Client] receives. It must be safe for concurrent use.
-//
-// If a store already holds a listed object with the same UID and resourceVersion, the client reuses the stored object
-// without decoding. After a backup is restored, such objects may differ. To detect this, a Codec can implement a method
-// Same(T, *Scanned) bool, which reports whether Decode would return an equal object.
+// Codec decodes the objects that a [Client] receives, and says how a store compares them. It must be safe for concurrent
+// use.
 type Codec[T any] interface {
 	// Decode returns the decoded object. It must copy all data that the object keeps, because the Scanned is valid only
 	// during the call.
 	Decode(*Scanned) (T, error)
+
+	// Same reports whether Decode would return an object that equals object. The client calls it for an object that the
+	// caller holds and that has the same UID and resourceVersion, and does not decode the object again if Same returns
+	// true. After a backup is restored, such objects may differ. A codec that cannot compare them returns true.
+	Same(object T, s *Scanned) bool
+
+	// Identity returns the functions with which a store compares decoded objects.
+	Identity() Identity[T]
 }
 
-// comparer is a Codec that can compare a decoded object with a Scanned.
-type comparer[T any] interface {
-	Same(T, *Scanned) bool
+// Identity tells a store how to compare objects of type T. If a func is nil, the store uses the method of T that the
+// comment names, if T has it.
+type Identity[T any] struct {
+	// UID returns metadata.uid, or "" if it is missing. A store reports an object with another UID as recreated. The
+	// method is GetUID() string.
+	UID func(T) string
+	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. Without it, they count as
+	// equal. The method is Equal(T) bool.
+	Equal func(a, b T) bool
 }
 
 // RawCodec decodes objects into [Object] values, which hold their JSON text.
@@ -22,14 +33,10 @@ type RawCodec struct{}
 // Decode copies the object's text. It never returns an error.
 func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
 
-// sameObject reports whether stored equals the object that codec would decode from s. It returns true if codec cannot
-// compare objects.
-func sameObject[T any](codec Codec[T], stored T, s *Scanned) bool {
-	switch codec := any(codec).(type) {
-	case RawCodec:
-		return s.isText(any(stored).(*Object).raw, s.prefix(), s.cutsFor(nil))
-	case comparer[T]:
-		return codec.Same(stored, s)
-	}
-	return true
+// Same reports whether Decode would return an equal object.
+func (RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.prefix(), s.cutsFor(nil)) }
+
+// Identity implements [Codec].
+func (RawCodec) Identity() Identity[*Object] {
+	return Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
 }

@@ -42,7 +42,7 @@ func (n Notes) List(_ context.Context, _ lw.ListOptions) *lw.Page[Note] {
 }
 
 // Source returns nil, because notes have no streaming lists.
-func (Notes) Source() *lw.Source { return nil }
+func (Notes) Source() *lw.Source[Note] { return nil }
 
 // Watch yields the notes after opts.ResourceVersion. A real source would then wait for new notes.
 func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[Note], error] {

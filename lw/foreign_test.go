@@ -102,7 +102,7 @@ func at(t *testing.T, eventType EventType, version string) Event[*Object] {
 
 func succeed(context.Context, func(Event[*Object], error) bool) error { return nil }
 
-func (f *foreign) Source() *Source { return nil }
+func (f *foreign) Source() *Source[*Object] { return nil }
 
 // A source supports streaming lists if its Source says so. A type that embeds a Client has the Client's Source.
 func TestStreamingListsNeedSupport(t *testing.T) {

@@ -1,7 +1,7 @@
 package lw
 
-// projection is the codec that [Project] and [Omit] return.
-type projection struct{ keep *fields }
+// Projection is the codec that [Project] and [Omit] return.
+type Projection struct{ keep *fields }
 
 // Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
 // or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but the only index is [*], which selects
@@ -14,7 +14,7 @@ type projection struct{ keep *fields }
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
 // elements, so that their indexes stay valid. If a value on a path has the wrong type, a string, array or object
 // becomes empty. Other values stay unchanged.
-func Project(paths ...string) (Codec[*Object], error) {
+func Project(paths ...string) (*Projection, error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
 		others:  selectNone, elements: selectNone,
@@ -34,7 +34,7 @@ func Project(paths ...string) (Codec[*Object], error) {
 		}
 		root.add(steps)
 	}
-	return &projection{keep: root}, nil
+	return &Projection{keep: root}, nil
 }
 
 // Omit returns a codec that drops the fields at the given paths, for example "metadata.annotations", "status" or
@@ -43,7 +43,7 @@ func Project(paths ...string) (Codec[*Object], error) {
 // resourceVersion.
 //
 // A value that is not on a path stays unchanged, also if a value before it has another type than the path expects.
-func Omit(paths ...string) (Codec[*Object], error) {
+func Omit(paths ...string) (*Projection, error) {
 	root := &fields{omits: true}
 	for _, path := range paths {
 		steps, err := projectionSteps(path)
@@ -55,7 +55,7 @@ func Omit(paths ...string) (Codec[*Object], error) {
 		}
 		root.omit(steps)
 	}
-	return &projection{keep: root}, nil
+	return &Projection{keep: root}, nil
 }
 
 // needed reports whether a path names a field that every object needs.
@@ -72,19 +72,22 @@ func needed(steps []pathStep) bool {
 }
 
 // Decode copies the selected fields of the object. It never returns an error.
-func (p *projection) Decode(s *Scanned) (*Object, error) {
+func (p *Projection) Decode(s *Scanned) (*Object, error) {
 	return newObject(s, s.cutsFor(p.keep)), nil
 }
 
 // AppendText appends to b the text of the object that Decode would return.
-func (p *projection) AppendText(b []byte, s *Scanned) []byte {
+func (p *Projection) AppendText(b []byte, s *Scanned) []byte {
 	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
 }
 
 // Same reports whether Decode would return an equal object.
-func (p *projection) Same(o *Object, s *Scanned) bool {
+func (p *Projection) Same(o *Object, s *Scanned) bool {
 	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
 }
+
+// Identity implements [Codec].
+func (p *Projection) Identity() Identity[*Object] { return RawCodec{}.Identity() }
 
 func projectionSteps(path string) (steps []pathStep, err error) {
 	for rest := path; rest != "" || len(steps) == 0; {
@@ -154,7 +157,7 @@ func (f *fields) omit(steps []pathStep) *fields {
 }
 
 // namesManagedFields reports whether a selected path is in metadata.managedFields.
-func (p *projection) namesManagedFields() bool {
+func (p *Projection) namesManagedFields() bool {
 	if p.keep.omits {
 		return false
 	}

@@ -8,17 +8,17 @@ import (
 )
 
 // tenFields returns a projection of the ten fields of a typical Pod table.
-func tenFields(t testing.TB) *projection {
+func tenFields(t testing.TB) *Projection {
 	return project(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
 		"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount")
 }
 
-func project(t testing.TB, paths ...string) *projection {
+func project(t testing.TB, paths ...string) *Projection {
 	t.Helper()
 	p, err := Project(paths...)
 	require.NoError(t, err)
-	return p.(*projection)
+	return p
 }
 
 func BenchmarkProjectedEvent(b *testing.B) {

@@ -41,7 +41,7 @@ func FuzzProjection(f *testing.F) {
 		}
 		omitted, err := Omit(paths...)
 		require.NoError(t, err)
-		object = projectEachWay(t, text, omitted.(*projection))
+		object = projectEachWay(t, text, omitted)
 		require.Equal(t, omitAny(decodeAny(t, string(text)), selected), decodeAny(t, object.Raw()))
 	})
 }
@@ -86,7 +86,7 @@ func omitAny(value any, paths [][]string) any {
 
 // projectEachWay projects an object after the scan, during the scan, and during a scan that reads single bytes. It
 // requires equal results and returns the projected object.
-func projectEachWay(t *testing.T, text []byte, p *projection) *Object {
+func projectEachWay(t *testing.T, text []byte, p *Projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()
 		if s.object(o); s.failure() != nil {

@@ -206,9 +206,7 @@ func TestGetWithWildcard(t *testing.T) {
 }
 
 // opaque wraps a projection in another codec, so that the client does not detect the projection.
-type opaque struct{ inner *projection }
-
-func (a opaque) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
+type opaque struct{ Codec[*Object] }
 
 // The first object is projected after scanning. Later objects are projected during scanning.
 func TestProjectionInsideCodec(t *testing.T) {
@@ -268,7 +266,7 @@ func TestProjectionLimitsNesting(t *testing.T) {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)
 		s := textScanner([]byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))
-		s.object(&Scanned{keep: fields.(*projection).keep})
+		s.object(&Scanned{keep: fields.keep})
 		require.Equal(t, want, s.failure())
 	}
 }

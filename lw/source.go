@@ -30,9 +30,8 @@ type ListerWatcher[T Keyed] interface {
 	// minute.
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 
-	// Source describes the server. It always returns the same pointer, or nil for a source without a name and without
-	// streaming lists. A type that embeds a [Client] has the Client's Source.
-	Source() *Source
+	// Source describes the server. It always returns the same pointer, or nil for the zero Source. A type that embeds a [Client] has the Client's Source.
+	Source() *Source[T]
 }
 
 // Page is one page of a list.
@@ -44,17 +43,19 @@ type Page[T any] struct {
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher], and remembers what streams have learned about it. It must not be
+// Source describes the server of a [ListerWatcher] and its objects, and remembers what streams have learned about it. It must not be
 // copied. The zero value is a server without a name and without streaming lists.
-type Source struct {
+type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
 	StreamsLists bool   // whether to try streaming lists
+
+	Identity Identity[T] // how to compare objects
 
 	learned support
 }
 
 // support returns what streams have learned about the server.
-func (s *Source) support() *support {
+func (s *Source[T]) support() *support {
 	if !s.StreamsLists {
 		s.learned.stopStreams()
 	}

@@ -102,7 +102,7 @@ func Resume[T Keyed](ctx context.Context, lw ListerWatcher[T], held Held, opts *
 	return func(yield func(Event[T]) bool) {
 		source := lw.Source()
 		if source == nil {
-			source = new(Source)
+			source = new(Source[T])
 		}
 		e := engine[T]{
 			ctx: ctx, source: lw, opts: opts, verify: held.Verify, trace: ContextTrace(ctx), yield: yield,

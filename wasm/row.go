@@ -29,15 +29,10 @@ func (r *row) GetName() string {
 	return r.key[r.namespace+1:]
 }
 
-// textAppender is implemented by the codec that [lw.Project] returns.
-type textAppender interface {
-	AppendText(b []byte, s *lw.Scanned) []byte
-}
-
 // rowPool is the codec of one collection. It reuses the buffers of its rows.
 type rowPool struct {
-	projection textAppender // nil if objects keep all fields
-	spare      *[]byte      // buffer that the next object reuses
+	projection *lw.Projection // nil if objects keep all fields
+	spare      *[]byte        // buffer that the next object reuses
 }
 
 // text returns a buffer with the JSON of an object. If there is a projection, the JSON contains only the projected
@@ -82,6 +77,9 @@ func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	var sum [32]byte
 	return r.sum == string(appendSum(sum[:0], *b))
 }
+
+// Identity implements [lw.Codec].
+func (*rowPool) Identity() lw.Identity[*row] { return lw.Identity[*row]{UID: (*row).GetUID} }
 
 // newRow returns a row whose strings share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {

@@ -19,10 +19,10 @@ type client struct {
 	mu             sync.Mutex
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 
-	source lw.Source
+	source lw.Source[*object]
 }
 
-func (l *client) Source() *lw.Source { return &l.source }
+func (l *client) Source() *lw.Source[*object] { return &l.source }
 
 func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
 	page, reuse := new(lw.Page[*object]), opts.Reuse

@@ -114,6 +114,9 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 	return err == nil && text.Raw() == o.Raw()
 }
 
+// Identity implements [lw.Codec].
+func (*objectCodec) Identity() lw.Identity[*object] { return lw.Identity[*object]{} }
+
 // transformed applies the transform and returns the object to store. If the result of the transform has the Go type of
 // the informer, the object contains the result in encoded form. Otherwise the object refers to the result itself.
 func (c *objectCodec) transformed(o *object) (*object, error) {

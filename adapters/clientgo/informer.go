@@ -51,7 +51,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.codec = newCodec(&i.decoder, example, &opts.Extras, i.report)
-	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source{StreamsLists: true}}
+	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i), Random: opts.Extras.Random})
 	i.indexer = newIndexer(i)
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {

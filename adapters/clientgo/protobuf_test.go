@@ -113,7 +113,7 @@ func TestUnchangedMessagesAreKept(t *testing.T) {
 	clientset := simulatedClient(t, protobufPods{[]corev1.Pod{protobufPod("a")}, nil}, protobufConfig("http://simulated"))
 	from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 	informer := NewSharedIndexInformer(from, &corev1.Pod{}, 0, nil).(*informerType)
-	source := &client{informer: informer, opts: lw.ClientOptions{KeepManagedFields: true}, source: lw.Source{StreamsLists: true}}
+	source := &client{informer: informer, opts: lw.ClientOptions{KeepManagedFields: true}, source: lw.Source[*object]{StreamsLists: true}}
 	list := func(stored *object) *object { return listStored(t, source, stored) }
 	first := list(nil)
 	require.Same(t, first, list(first))

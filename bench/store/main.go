@@ -105,7 +105,7 @@ type listwatchStore struct {
 }
 
 func newListwatch() store {
-	s, writer := cache.NewStore[*objects.Object](nil)
+	s, writer := cache.NewStore(nil, lw.Identity[*objects.Object]{})
 	cache.NewIndex(s, func(o *objects.Object, to []string) []string { return append(to, o.Namespace) })
 	byNode := cache.NewIndex(s, func(o *objects.Object, to []string) []string { return append(to, o.Node) })
 	return &listwatchStore{s, writer, byNode}

@@ -17,11 +17,6 @@ type codec struct {
 	plain   *dictionary // used for objects that are stored uncompressed
 }
 
-var _ interface {
-	lw.Codec[*Object]
-	Same(*Object, *lw.Scanned) bool
-} = (*codec)(nil)
-
 // NewCodec returns a codec that compresses the objects of inner, which must be [lw.RawCodec] or the codec that
 // [lw.Project] returns. The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to
 // 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the codec learns from the
@@ -50,6 +45,11 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 func (c *codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
 	return err == nil && o.digest == digestOf(text.Raw())
+}
+
+// Identity implements [lw.Codec].
+func (*codec) Identity() lw.Identity[*Object] {
+	return lw.Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
 }
 
 func (c *codec) compress(text *lw.Object) *Object {

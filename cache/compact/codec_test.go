@@ -147,13 +147,16 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-type failing struct{ err error }
+type failing struct {
+	lw.RawCodec
+	err error
+}
 
 func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
 
 func TestDecodeReturnsInnerErrors(t *testing.T) {
 	cause := errors.New("no")
-	_, err := watched(t, newCodec(failing{cause}, hotBytes), sample.Pods(1, 1)[0].Event("ADDED"))
+	_, err := watched(t, newCodec(failing{err: cause}, hotBytes), sample.Pods(1, 1)[0].Event("ADDED"))
 	require.ErrorIs(t, err, cause)
 	fault, ok := errors.AsType[*lw.DecodeError](err)
 	require.True(t, ok)

@@ -22,7 +22,7 @@ const origin = "https://a.example.com pods"
 
 // pods returns a snapshot with one object. The JSON of the object is slightly longer than size bytes.
 func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
-	store, writer := cache.NewStore[*lw.Object](nil)
+	store, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"web-0","resourceVersion":"` + version + `","uid":"` + strings.Repeat("u", size) + `"}}`))
 	require.NoError(t, err)
 	writer.Replace(version, object)
@@ -33,7 +33,7 @@ func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 type target struct{ strings []string }
 
 func (to *target) Restore(from io.Reader, origin string, parse func([]byte) (*lw.Object, error)) error {
-	return cache.NewReflector[*lw.Object](nil, nil).Restore(from, origin, func(text []byte) (*lw.Object, error) {
+	return cache.NewReflector(offline{}, nil).Restore(from, origin, func(text []byte) (*lw.Object, error) {
 		to.strings = append(to.strings, string(text))
 		return parse(text)
 	})
@@ -118,7 +118,7 @@ func TestFailedSaveKeepsOldFile(t *testing.T) {
 		require.Equal(t, text(old), held(t, path))
 		require.Equal(t, []string{"pods"}, names(t, folder))
 	}
-	store, _ := cache.NewStore[*lw.Object](nil)
+	store, _ := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	err := Save(path, store.Snapshot(), origin, (*lw.Object).Raw)
 	require.ErrorContains(t, err, "the first list is not complete")
 	require.ErrorContains(t, err, "savefile: save to \""+path+"\"")
@@ -226,3 +226,8 @@ func TestConcurrentSaves(t *testing.T) {
 	group.Wait()
 	require.Equal(t, []string{"pods"}, names(t, folder))
 }
+
+// offline is a source that a reflector never uses.
+type offline struct{ lw.ListerWatcher[*lw.Object] }
+
+func (offline) Source() *lw.Source[*lw.Object] { return nil }

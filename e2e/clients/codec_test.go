@@ -187,7 +187,7 @@ func (l *loop) Read(p []byte) (int, error) {
 }
 
 // standard is a codec that decodes Pods with encoding/json.
-type standard struct{}
+type standard struct{ codec.JSON[*corev1.Pod] }
 
 func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	object, err := lw.RawCodec{}.Decode(s)

@@ -58,6 +58,12 @@ func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
 	}, nil
 }
 
+func (rawCodec) Same(*rawMessage, *lw.Scanned) bool { return true }
+
+func (rawCodec) Identity() lw.Identity[*rawMessage] {
+	return lw.Identity[*rawMessage]{UID: func(m *rawMessage) string { return m.uid }}
+}
+
 var protobufSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
 // encode returns an object in the protobuf encoding of a kube-apiserver.

@@ -102,7 +102,7 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 }
 
 // Source implements lw.ListerWatcher. etcd has no streaming lists.
-func (k *Keys) Source() *lw.Source { return nil }
+func (k *Keys) Source() *lw.Source[*Entry] { return nil }
 
 // follow watches the keys and calls emit for each event after the given revision. It returns io.EOF when the stream
 // ends or emit returns false.

@@ -45,9 +45,8 @@ import (
 // Decoded objects have a kind and apiVersion even if the items of a list omit them. They have metadata.managedFields
 // only if lw.ClientOptions.KeepManagedFields is set.
 //
-// JSON does not implement the optional method Same of [lw.Codec], because a comparison would need the JSON of each
-// object and double the memory. After a relist, an object with the same key, UID and resourceVersion counts as
-// unchanged.
+// After a relist, an object with the same key, UID and resourceVersion counts as unchanged, because a comparison would
+// need the JSON of each object and double the memory.
 type JSON[T lw.Keyed] struct {
 	// New, if set, returns the value to decode an object into. Each call must return a new pointer. T may then be an
 	// interface type such as client.Object, whose concrete type is chosen at run time.
@@ -83,6 +82,13 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	}
 	return object, checkKey(object, s)
 }
+
+// Same returns true; see [JSON].
+func (JSON[T]) Same(T, *lw.Scanned) bool { return true }
+
+// Identity implements [lw.Codec]. It reads the UID from the field with the JSON path metadata.uid, or calls the method
+// GetUID, whose result may have any string type.
+func (JSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }
 
 // Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
 // a struct only occasionally. The error is a *[FieldError].

@@ -27,3 +27,10 @@ func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
 	}
 	return object, checkKey(object, s)
 }
+
+// Same returns true, because a struct cannot be compared with a message. An object with the same key, UID and
+// resourceVersion counts as unchanged.
+func (Protobuf[T]) Same(T, *lw.Scanned) bool { return true }
+
+// Identity implements [lw.Codec]. See [JSON.Identity].
+func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }

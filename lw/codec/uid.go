@@ -2,21 +2,65 @@ package codec
 
 import (
 	"reflect"
-
-	"github.com/seed-6d2a410a/listwatch/internal/uid"
+	"strings"
+	"sync"
 )
 
-func init() { uid.Reader = uidReader }
-
-// uidReader returns a [uid.Reader] for objects of zero's type. It returns nil if the type has no GetUID method that
-// returns a string type.
-func uidReader(zero any) func(object any) string {
-	if zero == nil {
-		return nil
+// uidOf returns a func that reads the UID of an object. It returns nil if objects of type T have none.
+func uidOf[T any]() func(T) string {
+	if t := reflect.TypeFor[T](); t.Kind() != reflect.Interface {
+		read := uidReader(t)
+		if read == nil {
+			return nil
+		}
+		return func(object T) string { return read(reflect.ValueOf(object)) }
 	}
-	method, ok := reflect.TypeOf(zero).MethodByName("GetUID")
+	var readers sync.Map // from reflect.Type to func(reflect.Value) string, because each object may have another type
+	return func(object T) string {
+		value := reflect.ValueOf(object)
+		if !value.IsValid() {
+			return ""
+		}
+		read, known := readers.Load(value.Type())
+		if !known {
+			read, _ = readers.LoadOrStore(value.Type(), uidReader(value.Type()))
+		}
+		if read := read.(func(reflect.Value) string); read != nil {
+			return read(value)
+		}
+		return ""
+	}
+}
+
+// uidReader returns a func that reads the UID of a value of type t, or nil if it has none. A field is read faster than a
+// method is called.
+func uidReader(t reflect.Type) func(reflect.Value) string {
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
+		if metadata, ok := fieldNamed(t.Elem(), "metadata"); ok && metadata.Type.Kind() == reflect.Struct {
+			if uid, ok := fieldNamed(metadata.Type, "uid"); ok && uid.Type.Kind() == reflect.String {
+				return func(object reflect.Value) string {
+					if object.IsNil() {
+						return ""
+					}
+					return object.Elem().FieldByIndex(metadata.Index).FieldByIndex(uid.Index).String()
+				}
+			}
+		}
+	}
+	method, ok := t.MethodByName("GetUID")
 	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0).Kind() != reflect.String {
 		return nil
 	}
-	return func(object any) string { return reflect.ValueOf(object).MethodByName("GetUID").Call(nil)[0].String() }
+	return func(object reflect.Value) string { return object.MethodByName("GetUID").Call(nil)[0].String() }
+}
+
+// fieldNamed returns the field of a struct type with this name in its json tag.
+func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
+	for i := range t.NumField() {
+		tag, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if tag == name {
+			return t.Field(i), true
+		}
+	}
+	return reflect.StructField{}, false
 }

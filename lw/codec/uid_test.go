@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,8 +32,8 @@ func (*odd) GetUID(length int) namedUID { return "" }
 
 // recreate puts first and second into a store under the same key. It returns the types of the changes that the second
 // Put returns.
-func recreate[T any](first, second T) (types []cache.ChangeType) {
-	_, w := cache.NewStore(func(T) lw.Key { return lw.Key{Name: "x"} })
+func recreate[T lw.Keyed](first, second T) (types []cache.ChangeType) {
+	_, w := cache.NewStore(nil, codec.JSON[T]{}.Identity())
 	w.Put(first)
 	for _, change := range w.Put(second) {
 		types = append(types, change.Type)
@@ -47,7 +48,31 @@ func TestChangedUIDMeansRecreation(t *testing.T) {
 	require.Equal(t, one, recreate(state("1", "a"), state("2", "a")))
 	require.Equal(t, one, recreate(state("1", "a"), state("2", "")))
 	require.Equal(t, one, recreate(&odd{*state("1", "a")}, &odd{*state("2", "b")}))
-	require.Equal(t, both, recreate[any](state("1", "a"), state("2", "b")))
-	require.Equal(t, one, recreate[any](state("1", "a"), state("2", "a")))
-	require.Equal(t, one, recreate[any](state("1", "a"), &odd{*state("2", "b")}))
+	require.Equal(t, both, recreate[lw.Keyed](state("1", "a"), state("2", "b")))
+	require.Equal(t, one, recreate[lw.Keyed](state("1", "a"), state("2", "a")))
+	require.Equal(t, one, recreate[lw.Keyed](state("1", "a"), &odd{*state("2", "b")}))
+}
+
+// plainThing has no GetUID method, so only its field contains the UID.
+type plainThing struct {
+	Metadata struct {
+		Name            string   `json:"name"`
+		UID             namedUID `json:"uid,omitempty"`
+		ResourceVersion string   `json:"resourceVersion"`
+	} `json:"metadata"`
+}
+
+func (*plainThing) GetNamespace() string         { return "" }
+func (t *plainThing) GetName() string            { return t.Metadata.Name }
+func (t *plainThing) GetResourceVersion() string { return t.Metadata.ResourceVersion }
+
+func TestUIDFieldSufficesToDetectRecreation(t *testing.T) {
+	state := func(version string, uid namedUID) *plainThing {
+		thing := new(plainThing)
+		thing.Metadata.Name, thing.Metadata.UID, thing.Metadata.ResourceVersion = "x", uid, version
+		return thing
+	}
+	require.Equal(t, []cache.ChangeType{cache.Deleted, cache.Added}, recreate(state("1", "a"), state("2", "b")))
+	require.Equal(t, []cache.ChangeType{cache.Modified}, recreate(state("1", "a"), state("2", "a")))
+	require.Equal(t, []cache.ChangeType{cache.Deleted, cache.Added}, recreate[lw.Keyed](state("1", "a"), state("2", "b")))
 }

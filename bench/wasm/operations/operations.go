@@ -18,7 +18,7 @@ const Objects = 10_000
 func Run(timed func(operation string, do func())) {
 	first, second, moved := objects.New(Objects, 0, 0), objects.New(Objects, 0, Objects), objects.New(Objects, 1, 2*Objects)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(Objects)
-	store, writer := cache.NewStore[*objects.Object](nil)
+	store, writer := cache.NewStore(nil, lw.Identity[*objects.Object]{})
 	byNode := cache.NewIndex(store, func(o *objects.Object, to []string) []string { return append(to, o.Node) })
 	writer.Put(first...)
 	timed("get", func() {

@@ -45,7 +45,7 @@ func decode(client *lw.Client[*lw.Object]) {
 }
 
 func newStore() *cache.Writer[*lw.Object] {
-	store, writer := cache.NewStore[*lw.Object](nil)
+	store, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	cache.NewIndex(store, cache.ByField("spec.nodeName"))
 	return writer
 }
