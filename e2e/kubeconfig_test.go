@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
@@ -71,7 +72,7 @@ func TestKubeconfig(t *testing.T) {
 
 			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
 			require.NoError(t, err)
-			overHTTP, err := config.Transport()
+			overHTTP, err := lwhttp.New(config.Server, config.HTTP)
 			require.NoError(t, err)
 			defer overHTTP.Close()
 			for _, transport := range []lw.Transport{overHTTP, ws.New(overHTTP)} {

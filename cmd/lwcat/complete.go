@@ -10,8 +10,9 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -89,11 +90,8 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 	case "namespace":
 		return c.objectNames(ctx, lw.Resource{Version: "v1", Plural: "namespaces"})
 	case "context", "cluster", "user":
-		known, err := kubeflags.List(&c.server.Options)
-		if err != nil {
-			return nil
-		}
-		return map[string][]string{"context": known.Contexts, "cluster": known.Clusters, "user": known.Users}[name]
+		contexts, clusters, users, _ := kubeconfig.Names(&c.server.Options) // completions report no errors
+		return map[string][]string{"context": contexts, "cluster": clusters, "user": users}[name]
 	}
 	return nil
 }
@@ -154,7 +152,7 @@ func (c *config) connect(ctx context.Context) (transport lw.Transport, namespace
 	if err != nil {
 		return nil, ""
 	}
-	transport, err = config.Transport()
+	transport, err = lwhttp.New(config.Server, config.HTTP)
 	if err != nil {
 		return nil, ""
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
@@ -42,7 +41,7 @@ func (s *status) logError(err error) {
 
 // connection contains the loaded kubeconfig and the flags that selected it.
 type connection struct {
-	*kubeflags.Config
+	*kubeconfig.Config
 	flags *serverOptions
 }
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
@@ -93,7 +93,7 @@ func TestNetworkHints(t *testing.T) {
 	gone := start(t, nil)
 	gone.Close()
 	requireHint(t, "-s "+gone.URL, "connection refused", "hint: no server is listening at that address: check that "+gone.URL+" is running")
-	s := &connection{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
+	s := &connection{Config: &kubeconfig.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
 	err := s.withHint(fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
 	require.Equal(t, "the host name a.invalid is unknown: check https://a.invalid, and check that this network or VPN can resolve the name", err.(*hintedError).hint)
@@ -138,7 +138,7 @@ func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 			"check with kubectl auth can-i impersonate users --context x",
 	} {
 		rejection := &lw.StatusError{Code: http.StatusForbidden, Message: message, Kind: strings.Fields(message)[0]}
-		c := &connection{&kubeflags.Config{Server: "https://s", Context: "x", User: "dev", HTTP: &lwhttp.Options{
+		c := &connection{&kubeconfig.Config{Server: "https://s", Context: "x", User: "dev", HTTP: &lwhttp.Options{
 			CertFile: "c.crt", Header: http.Header{"Impersonate-User": {"jane doe"}, "Impersonate-Group": {"dev", "ops"}},
 		}}, &serverOptions{}}
 		err := c.withHint(&streamError{lw.Resource{Version: "v1", Plural: "pods", Namespace: "shop"}, rejection})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/spf13/pflag"
 )
 
@@ -91,7 +92,7 @@ func (c *config) open(ctx context.Context, status *status, fail func(error)) (*s
 	if err != nil {
 		return nil, err
 	}
-	http, err := config.Transport()
+	http, err := lwhttp.New(config.Server, config.HTTP)
 	if err != nil {
 		return nil, err
 	}

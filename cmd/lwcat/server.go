@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -18,7 +17,7 @@ import (
 
 // serverOptions select the server and the credentials.
 type serverOptions struct {
-	kubeflags.Options
+	kubeconfig.Options
 	transport string
 	replaying bool // whether --replay replaces the server
 }
@@ -55,12 +54,12 @@ func (o *serverOptions) validate() error {
 
 // load reads the kubeconfig. Credential plugins write to stderr. If ctx is done while a file read blocks, load returns
 // early.
-func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeflags.Config, error) {
+func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeconfig.Config, error) {
 	o.Stderr = stderr
-	var config *kubeflags.Config
+	var config *kubeconfig.Config
 	loaded := make(chan error, 1)
 	go func() {
-		found, err := kubeflags.Load(&o.Options)
+		found, err := kubeconfig.Load(&o.Options)
 		config = found
 		loaded <- err
 	}()

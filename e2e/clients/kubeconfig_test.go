@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
 // outcome contains the settings that one of the two loaders returns.
@@ -76,7 +76,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 
 // explain handles a kubeconfig for which only one loader fails. It counts a deliberate difference by its reason. Any
 // other difference fails the test.
-func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
+func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
 		k.deliberate["invalid CA for a plain HTTP server: client-go ignores it"]++
 		return
@@ -105,7 +105,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, their
 }
 
 // adjust applies the deliberate differences to the settings of client-go.
-func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
+func (k *kubeconfigs) adjust(opts *kubeconfig.Options, theirs *outcome) {
 	if opts.Token != "" {
 		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // the certificate must not be sent, because a server prefers it over the token
 	}
@@ -114,8 +114,8 @@ func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
 	}
 }
 
-func (k *kubeconfigs) ours(opts *kubeflags.Options) (outcome, error) {
-	config, err := kubeflags.Load(opts)
+func (k *kubeconfigs) ours(opts *kubeconfig.Options) (outcome, error) {
+	config, err := kubeconfig.Load(opts)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -281,8 +281,8 @@ func (k *kubeconfigs) user() *api.AuthInfo {
 }
 
 // options returns random options. Most fields are empty.
-func (k *kubeconfigs) options() *kubeflags.Options {
-	o := &kubeflags.Options{
+func (k *kubeconfigs) options() *kubeconfig.Options {
+	o := &kubeconfig.Options{
 		Context: k.some(7, k.names...), Cluster: k.some(9, k.names...), User: k.some(9, k.names...), Namespace: k.some(8, "mine"),
 		Server: k.some(8, "https://mine:6443", "http://mine:8001"), ServerName: k.some(9, "mine.test"), Insecure: k.IntN(10) == 0,
 		CAFile: k.some(9, filepath.Join(k.folder, "cert1")), As: k.some(9, "jane"), Token: k.some(9, "mine"),
@@ -296,7 +296,7 @@ func (k *kubeconfigs) options() *kubeflags.Options {
 	return o
 }
 
-func translate(o *kubeflags.Options, into *clientcmd.ConfigOverrides) {
+func translate(o *kubeconfig.Options, into *clientcmd.ConfigOverrides) {
 	into.CurrentContext = o.Context
 	into.Context = api.Context{Cluster: o.Cluster, AuthInfo: o.User, Namespace: o.Namespace}
 	into.ClusterInfo = api.Cluster{Server: o.Server, TLSServerName: o.ServerName, CertificateAuthority: o.CAFile, InsecureSkipTLSVerify: o.Insecure}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
@@ -30,19 +29,8 @@ func main() {
 	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(pods)))
 }
 
-func open(server string) (lw.Transport, error) {
-	if server != "" {
-		return lwhttp.New(server, nil)
-	}
-	config, err := kubeconfig.Load(nil)
-	if err != nil {
-		return nil, err
-	}
-	return config.Transport()
-}
-
 func connect(server string) (*lw.Client[*lw.Object], error) {
-	transport, err := open(server)
+	transport, _, err := kubeconfig.Connect(&kubeconfig.Options{Server: server})
 	if err != nil {
 		return nil, err
 	}

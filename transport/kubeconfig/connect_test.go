@@ -15,10 +15,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
@@ -78,9 +78,9 @@ func (s *server) cluster() string {
 }
 
 // identity sends a request and returns the client's identity as seen by the server.
-func identity(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
+func identity(ctx context.Context, t *testing.T, config *kubeconfig.Config) (string, error) {
 	t.Helper()
-	transport, err := config.Transport()
+	transport, err := lwhttp.New(config.Server, config.HTTP)
 	require.NoError(t, err)
 	defer transport.Close()
 	body, err := transport.Open(ctx, &lw.Request{Path: "/"})
@@ -138,34 +138,34 @@ func TestOptionsOverrideFiles(t *testing.T) {
 	user := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key) + "; as: root; as-groups: [masters]"
 	for name, c := range map[string]struct {
 		cluster, user string
-		opts          kubeflags.Options
+		opts          kubeconfig.Options
 		who           string
 	}{
-		"token":                        {s.cluster(), user, kubeflags.Options{Token: "t2"}, "t2, User=root, Group=masters"},
-		"token over plain HTTP":        {"server: " + plain.URL, "{}", kubeflags.Options{Token: "t2"}, "t2"},
-		"server":                       {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeflags.Options{Server: s.URL}, "t1"},
-		"server name":                  {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeflags.Options{ServerName: "api.test"}, "t1"},
-		"CA file":                      {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeflags.Options{CAFile: ca}, "t1"},
-		"no verification":              {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeflags.Options{Insecure: true}, "t1"},
-		"impersonated user":            {s.cluster(), user, kubeflags.Options{As: "joe"}, "jane, User=joe"},
-		"impersonated user and groups": {s.cluster(), user, kubeflags.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
-		"impersonated groups":          {s.cluster(), user, kubeflags.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
+		"token":                        {s.cluster(), user, kubeconfig.Options{Token: "t2"}, "t2, User=root, Group=masters"},
+		"token over plain HTTP":        {"server: " + plain.URL, "{}", kubeconfig.Options{Token: "t2"}, "t2"},
+		"server":                       {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeconfig.Options{Server: s.URL}, "t1"},
+		"server name":                  {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeconfig.Options{ServerName: "api.test"}, "t1"},
+		"CA file":                      {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeconfig.Options{CAFile: ca}, "t1"},
+		"no verification":              {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeconfig.Options{Insecure: true}, "t1"},
+		"impersonated user":            {s.cluster(), user, kubeconfig.Options{As: "joe"}, "jane, User=joe"},
+		"impersonated user and groups": {s.cluster(), user, kubeconfig.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
+		"impersonated groups":          {s.cluster(), user, kubeconfig.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
 	} {
 		c.opts.Path = file(t, c.cluster, c.user)
-		config, err := kubeflags.Load(&c.opts)
+		config, err := kubeconfig.Load(&c.opts)
 		require.NoError(t, err, name)
 		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err, name)
 		require.Equal(t, c.who, text, name)
 	}
-	for want, opts := range map[string]kubeflags.Options{
+	for want, opts := range map[string]kubeconfig.Options{
 		"cannot be combined with insecure-skip-tls-verify": {CAFile: ca, Insecure: true},
 		"certificate-authority: open /none":                {CAFile: "/none"},
 		"must look like https://host:port":                 {Server: "https://"},
 		"impersonating a group requires a user":            {AsGroups: []string{"a"}},
 	} {
 		opts.Path = file(t, s.cluster(), "{}")
-		_, err := kubeflags.Load(&opts)
+		_, err := kubeconfig.Load(&opts)
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed)
 		require.ErrorContains(t, err, want)
@@ -177,7 +177,7 @@ func TestOptionsWithoutKubeconfig(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)
 	ca := write(t, home+"/ca", s.authority.PEM)
-	config, err := kubeflags.Load(&kubeflags.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
+	config, err := kubeconfig.Load(&kubeconfig.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
 	text, err := identity(t.Context(), t, config)
@@ -185,35 +185,57 @@ func TestOptionsWithoutKubeconfig(t *testing.T) {
 	require.Equal(t, "t1, User=joe", text)
 }
 
+// One call connects with the credentials of a context and returns its namespace.
+func TestConnect(t *testing.T) {
+	onlyFile(t)
+	s := newServer(t, true)
+	path := file(t, s.cluster(), "token: t1")
+	transport, namespace, err := kubeconfig.Connect(&kubeconfig.Options{Path: path, Namespace: "shop"})
+	require.NoError(t, err)
+	defer transport.Close()
+	require.Equal(t, "shop", namespace)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/"})
+	require.NoError(t, err)
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.Equal(t, "t1", string(text))
+
+	_, _, err = kubeconfig.Connect(&kubeconfig.Options{Path: path, Context: "hre"})
+	require.EqualError(t, err, `there is no context "hre"; try "here"`)
+	_, _, err = kubeconfig.Connect(nil)
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere)
+}
+
 // Without a kubeconfig context, a Pod uses the namespace, CA certificate and rotating token of its service account.
 func TestServiceAccount(t *testing.T) {
 	home := onlyFile(t)
 	s := newServer(t, true)
 	account := home + "/account"
-	opts := &kubeflags.Options{Account: account}
-	_, err := kubeflags.Load(opts)
+	opts := &kubeconfig.Options{ServiceAccount: account}
+	_, err := kubeconfig.Load(opts)
 	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "outside a Pod, Load must find no server")
 
 	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	require.NoError(t, err)
 	t.Setenv("KUBERNETES_SERVICE_HOST", host)
 	t.Setenv("KUBERNETES_SERVICE_PORT", port)
-	_, err = kubeflags.Load(opts)
+	_, err = kubeconfig.Load(opts)
 	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "in a Pod without a token, Load must find no server")
 	write(t, account+"/token", "t1\n")
-	_, err = kubeflags.Load(opts)
+	_, err = kubeconfig.Load(opts)
 	require.ErrorContains(t, err, "service account: ca.crt: open ")
 	write(t, account+"/ca.crt", s.authority.PEM)
-	config, err := kubeflags.Load(opts)
+	config, err := kubeconfig.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "default", config.Namespace)
 	write(t, account+"/namespace", "shop\n")
-	config, err = kubeflags.Load(opts)
+	config, err = kubeconfig.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
 	require.Equal(t, s.URL, config.Server)
 
-	transport, err := config.Transport()
+	transport, err := lwhttp.New(config.Server, config.HTTP)
 	require.NoError(t, err)
 	defer transport.Close()
 	for _, token := range []string{"t1", "t2", "t3"} {
@@ -228,11 +250,11 @@ func TestServiceAccount(t *testing.T) {
 	}
 
 	t.Setenv("POD_NAMESPACE", "other")
-	config, err = kubeflags.Load(opts)
+	config, err = kubeconfig.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "other", config.Namespace)
 	write(t, home+"/.kube/config", read(t, file(t, "server: https://home", "{}")))
-	config, err = kubeflags.Load(opts)
+	config, err = kubeconfig.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "https://home", config.Server, "a kubeconfig must override the service account")
 }

@@ -2,9 +2,11 @@
 
 // Package kubeconfig creates transports from kubeconfig files, like kubectl, or from the service account of a Pod.
 //
-//	config, err := kubeconfig.Load(nil)           // like kubectl without flags
-//	transport, err := config.Transport()
-//	client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
+//	transport, namespace, err := kubeconfig.Connect(nil) // like kubectl without flags
+//	client, err := lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil)
+//
+// [Connect] calls [Load] and opens a transport with its result. A program that shows or changes the settings first calls
+// Load itself.
 //
 // # Sources
 //
@@ -25,8 +27,8 @@
 // cancels a request after 90 seconds, which also stops the plugin, and retries it. If the plugin prompts the user and
 // needs more time, call the method List of an lw.Client first.
 //
-// As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token that the program sets in
-// [Config].HTTP is sent over any scheme.
+// As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token from the program, in
+// [Options] or [Config].HTTP, is sent over any scheme.
 //
 // # Differences from kubectl
 //

@@ -27,14 +27,6 @@ type Error struct {
 	err   error  // cause that Unwrap returns
 }
 
-// set stores err as the cause. If a credential plugin failed, it also sets the hint.
-func (e *Error) set(err error) {
-	e.err = err
-	if failed, ok := errors.AsType[*execError](err); ok {
-		e.Hint = failed.hint()
-	}
-}
-
 // Error returns a string such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
 func (e *Error) Error() string {
 	file := short(e.File)
@@ -65,26 +57,11 @@ func short(path string) string {
 	return path
 }
 
-// unknownError reports that the kubeconfig has no context, cluster or user of a given name.
-type unknownError struct {
-	kind string   // "context", "cluster" or "user"
-	name string   // name that was not found
-	all  []string // all names of this kind in the kubeconfig
-}
-
-func (e *unknownError) Error() string {
-	text := "there is no " + e.kind + " " + strconv.Quote(e.name)
-	if len(e.all) > 0 {
-		text += "; " + suggest(e.name, e.all)
-	}
-	return text
-}
-
 // suggest returns a hint with the names that are most similar to name, and the number of other names.
 func suggest(name string, all []string) (text string) {
 	near := nearest.To(name, all)
 	for i, name := range near {
-		text += []string{"try ", " or "}[min(i, 1)] + strconv.Quote(name)
+		text += []string{"; try ", " or "}[min(i, 1)] + strconv.Quote(name)
 	}
 	if more := len(all) - len(near); more > 0 {
 		text += " (" + strconv.Itoa(more) + " more)"

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
@@ -63,7 +62,7 @@ func TestInvalidFiles(t *testing.T) {
 		"token that starts with @":    {good, "token: @pa55word", `in quotes`},
 	} {
 		path := file(t, c.cluster, c.user)
-		_, err := kubeflags.Load(&kubeflags.Options{Path: path})
+		_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.Equal(t, path, typed.File, name)
@@ -91,15 +90,15 @@ func TestUnreadableFiles(t *testing.T) {
 		"deep nesting":           {strings.Repeat("[", 1<<20), "depth"},
 	} {
 		path := write(t, filepath.Join(home, "config"), c.text)
-		_, err := kubeflags.Load(&kubeflags.Options{Path: path})
+		_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.ErrorContains(t, err, "~/config", name)
 		require.ErrorContains(t, err, c.want, name)
 	}
-	_, err := kubeflags.Load(&kubeflags.Options{Path: home})
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: home})
 	require.ErrorContains(t, err, ": is a directory")
-	_, err = kubeflags.Load(&kubeflags.Options{Path: home + "/none"})
+	_, err = kubeconfig.Load(&kubeconfig.Options{Path: home + "/none"})
 	require.ErrorContains(t, err, "~/none: no such file or directory")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
@@ -117,19 +116,19 @@ clusters: [{name: prod, cluster: {server: https://prod}}]
 users: [{name: admin, user: {}}, {name: "", user: {}}]
 `)
 	for name, c := range map[string]struct {
-		opts kubeflags.Options
+		opts kubeconfig.Options
 		want string
 	}{
-		"current context":           {kubeflags.Options{}, `~/config: current-context: there is no context "prdo"; try "prod" or "preprod" or "staging" (1 more)`},
-		"context from the options":  {kubeflags.Options{Context: "stage"}, `there is no context "stage"; try "staging" or "prod" or "preprod" (1 more)`},
-		"user of the context":       {kubeflags.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; try "admin"`},
-		"user from the options":     {kubeflags.Options{Context: "prod", User: "x"}, `there is no user "x"; try "admin"`},
-		"cluster of the context":    {kubeflags.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; try "prod"`},
-		"cluster from the options":  {kubeflags.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; try "prod"`},
-		"context without a cluster": {kubeflags.Options{Context: "preprod"}, `~/config: context "preprod": cluster is missing`},
+		"current context":           {kubeconfig.Options{}, `~/config: current-context: there is no context "prdo"; try "prod" or "preprod" or "staging" (1 more)`},
+		"context from the options":  {kubeconfig.Options{Context: "stage"}, `there is no context "stage"; try "staging" or "prod" or "preprod" (1 more)`},
+		"user of the context":       {kubeconfig.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; try "admin"`},
+		"user from the options":     {kubeconfig.Options{Context: "prod", User: "x"}, `there is no user "x"; try "admin"`},
+		"cluster of the context":    {kubeconfig.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; try "prod"`},
+		"cluster from the options":  {kubeconfig.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; try "prod"`},
+		"context without a cluster": {kubeconfig.Options{Context: "preprod"}, `~/config: context "preprod": cluster is missing`},
 	} {
 		c.opts.Path = path
-		_, err := kubeflags.Load(&c.opts)
+		_, err := kubeconfig.Load(&c.opts)
 		require.EqualError(t, err, c.want, name)
 	}
 }
@@ -146,7 +145,7 @@ func TestNoServer(t *testing.T) {
 		if c.text != "-" {
 			write(t, home+"/.kube/config", c.text)
 		}
-		_, err := kubeflags.Load(nil)
+		_, err := kubeconfig.Load(nil)
 		require.EqualError(t, err, c.want)
 		require.ErrorIs(t, err, kubeconfig.ErrNowhere)
 	}

@@ -45,27 +45,23 @@ users:
 		panic(err)
 	}
 
-	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path}) // Load(nil) reads the default files instead
-	if err != nil {
-		panic(err)
-	}
-	transport, err := config.Transport()
+	transport, namespace, err := kubeconfig.Connect(&kubeconfig.Options{Path: path}) // Connect(nil) reads the default files instead
 	if err != nil {
 		panic(err)
 	}
 	defer transport.Close()
-	client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
+	client, err := lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil)
 	if err != nil {
 		panic(err)
 	}
 	for event := range lw.ListAndWatch(context.Background(), client, nil) {
 		if event.Type == lw.Added {
-			fmt.Println(config.Context, event.Object.Key())
+			fmt.Println(event.Object.Key())
 		}
 		if event.Type == lw.Synced {
 			break
 		}
 	}
 	// Output:
-	// dev shop/web-0
+	// shop/web-0
 }

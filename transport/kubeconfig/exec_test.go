@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -102,7 +101,7 @@ func (p *plugin) runs() []string {
 }
 
 // ask calls the CredentialFunc, which runs the plugin, and returns the credential.
-func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, error) {
+func ask(ctx context.Context, config *kubeconfig.Config) (*lwhttp.Credential, error) {
 	return config.HTTP.CredentialFunc(ctx, nil)
 }
 
@@ -358,13 +357,13 @@ func TestMissingPlugins(t *testing.T) {
 		"string as args":                    {"exec: {command: x, args: pa55word, " + good + "}", "exec.args must be a list"},
 		"string as exec":                    {"exec: pa55word", "exec must be a mapping"},
 	} {
-		_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
+		_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.ErrorContains(t, err, c.want, name)
 		require.NotContains(t, err.Error(), "pa55word", name)
 	}
-	_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
 	require.ErrorContains(t, err, `cluster "east": extensions.extension cannot be written as JSON`)
 
 	p.setStatus(`"token":"t1"`)
@@ -386,7 +385,7 @@ func TestPluginPathIsRelativeToKubeconfig(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Dir(path)+"/bin", 0o700))
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Dir(path)+"/bin/plugin"))
 	var shown strings.Builder
-	config, err := kubeflags.Load(&kubeflags.Options{Path: path, Stderr: &shown})
+	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Stderr: &shown})
 	require.NoError(t, err)
 	given, err := ask(t.Context(), config)
 	require.NoError(t, err)

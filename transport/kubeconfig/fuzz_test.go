@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
@@ -34,7 +33,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		onlyFile(t)
 		path := write(t, filepath.Join(t.TempDir(), "config"), string(text))
-		names, err := kubeflags.List(&kubeflags.Options{Path: path})
+		contexts, _, _, err := kubeconfig.Names(&kubeconfig.Options{Path: path})
 		hides := hidesSecrets(text)
 		if err != nil {
 			require.False(t, hides && strings.Contains(err.Error(), secret), "%v", err)
@@ -43,8 +42,8 @@ func FuzzLoad(f *testing.F) {
 			require.Equal(t, path, typed.File)
 			return
 		}
-		for _, name := range append(names.Contexts, "") {
-			config, err := kubeflags.Load(&kubeflags.Options{Path: path, Context: name})
+		for _, name := range append(contexts, "") {
+			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
 			if err == nil {
 				require.True(t, strings.Contains(config.Server, "://"))
 				require.NotNil(t, config.HTTP)
@@ -102,6 +101,6 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 
 func TestAliasBomb(t *testing.T) {
 	onlyFile(t)
-	_, err := kubeflags.Load(&kubeflags.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), aliasBomb())})
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), aliasBomb())})
 	require.ErrorContains(t, err, "cannot be written as JSON")
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,9 +54,9 @@ users:
   user:`+lines(user)+"\n")
 }
 
-func load(t *testing.T, path string) *kubeflags.Config {
+func load(t *testing.T, path string) *kubeconfig.Config {
 	t.Helper()
-	config, err := kubeflags.Load(&kubeflags.Options{Path: path})
+	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 	require.NoError(t, err)
 	return config
 }

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
 // KUBECONFIG overrides the default file, and Path overrides both.
 func TestHomeAndEnvironment(t *testing.T) {
 	home := onlyFile(t)
-	server := func(opts *kubeflags.Options) string {
-		config, err := kubeflags.Load(opts)
+	server := func(opts *kubeconfig.Options) string {
+		config, err := kubeconfig.Load(opts)
 		require.NoError(t, err)
 		return config.Server
 	}
@@ -26,7 +26,7 @@ func TestHomeAndEnvironment(t *testing.T) {
 	t.Setenv("KUBECONFIG", write(t, filepath.Join(home, "other"), text("https://environment")))
 	require.Equal(t, "https://environment", server(nil))
 	path := write(t, filepath.Join(home, "third"), text("https://option"))
-	require.Equal(t, "https://option", server(&kubeflags.Options{Path: path}))
+	require.Equal(t, "https://option", server(&kubeconfig.Options{Path: path}))
 }
 
 func read(t *testing.T, path string) string {
@@ -63,20 +63,20 @@ users:
 	third := write(t, home+"/c", "current-context: one\n")
 	t.Setenv("KUBECONFIG", strings.Join([]string{home + "/none", first, "", write(t, home+"/empty", ""), second, third, first}, string(filepath.ListSeparator)))
 
-	config, err := kubeflags.Load(nil)
+	config, err := kubeconfig.Load(nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://west", "default", "two", "west", "ops"}, []string{config.Server, config.Namespace, config.Context, config.Cluster, config.User})
 	require.Equal(t, filepath.Join(home, "b", "token"), config.HTTP.TokenFile)
 
-	config, err = kubeflags.Load(&kubeflags.Options{Context: "one"})
+	config, err = kubeconfig.Load(&kubeconfig.Options{Context: "one"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://a", "shop", "one", "east", "dev"}, []string{config.Server, config.Namespace, config.Context, config.Cluster, config.User})
 	require.Equal(t, filepath.Join(home, "a", "token"), config.HTTP.TokenFile)
 	require.Empty(t, config.HTTP.ServerName, "the entry in the second file must be ignored")
 
-	names, err := kubeflags.List(nil)
+	contexts, clusters, users, err := kubeconfig.Names(nil)
 	require.NoError(t, err)
-	require.Equal(t, &kubeflags.Names{Contexts: []string{"one", "two"}, Clusters: []string{"east", "west"}, Users: []string{"dev", "ops"}, Current: "two"}, names)
+	require.Equal(t, [][]string{{"one", "two"}, {"east", "west"}, {"dev", "ops"}}, [][]string{contexts, clusters, users})
 }
 
 // Load must accept JSON, a byte order mark, CRLF, aliases, merged mappings, nulls and several documents.
@@ -90,7 +90,7 @@ func TestUnusualYAML(t *testing.T) {
 		"documents":       "---\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {token: t}}]\n---\nother: true\n",
 	} {
 		for form, text := range map[string]string{"": text, " with a byte order mark": "\ufeff" + text, " with CRLF": strings.ReplaceAll(text, "\n", "\r\n")} {
-			config, err := kubeflags.Load(&kubeflags.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), text)})
+			config, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), text)})
 			require.NoError(t, err, name+form)
 			require.Equal(t, []string{"https://s", "n", "t"}, []string{config.Server, config.Namespace, config.HTTP.Token}, name+form)
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/nobody"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,12 +47,12 @@ func testDeniedFiles(t *testing.T) {
 			for name, text := range map[string][]byte{"token": []byte("t1"), "ca": authority.PEM, "cert": cert, "key": key} {
 				write(t, home+"/kube/"+name, text)
 			}
-			_, err = kubeflags.Load(&kubeflags.Options{Path: path})
+			_, err = kubeconfig.Load(&kubeconfig.Options{Path: path})
 			require.NoError(t, err)
 			deny(t, filepath.Join(home, c.denied))
 			t.Setenv("KUBECONFIG", home+"/none:"+path)
-			for _, opts := range []*kubeflags.Options{{Path: path}, {}} {
-				_, err := kubeflags.Load(opts)
+			for _, opts := range []*kubeconfig.Options{{Path: path}, {}} {
+				_, err := kubeconfig.Load(opts)
 				require.ErrorIs(t, err, fs.ErrPermission)
 				require.EqualError(t, err, strings.ReplaceAll(c.want, "HOME", home))
 			}
@@ -77,11 +77,11 @@ func testDeniedServiceAccount(t *testing.T) {
 			write(t, folder+"/token", "t1")
 			write(t, folder+"/ca.crt", certs.NewAuthority(t).PEM)
 			write(t, folder+"/namespace", "shop")
-			config, err := kubeflags.Load(&kubeflags.Options{Account: folder})
+			config, err := kubeconfig.Load(&kubeconfig.Options{ServiceAccount: folder})
 			require.NoError(t, err)
 			require.Equal(t, "shop", config.Namespace)
 			deny(t, filepath.Join(folder, denied))
-			_, err = kubeflags.Load(&kubeflags.Options{Account: folder})
+			_, err = kubeconfig.Load(&kubeconfig.Options{ServiceAccount: folder})
 			require.ErrorIs(t, err, fs.ErrPermission)
 			require.ErrorContains(t, err, strings.ReplaceAll(want, "FOLDER", folder)+": permission denied")
 		})

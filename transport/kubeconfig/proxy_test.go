@@ -13,6 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/wire"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 	"github.com/stretchr/testify/require"
 
@@ -57,7 +58,7 @@ func TestKubeconfigProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tunnels.Store(0)
 			config := load(t, file(t, "server: https://k8s.example:6443; tls-server-name: api.test; proxy-url: "+url+"; certificate-authority-data: "+b64(a.PEM), p.user("")))
-			base, err := config.Transport()
+			base, err := lwhttp.New(config.Server, config.HTTP)
 			require.NoError(t, err)
 			defer base.Close()
 			for _, transport := range []lw.Transport{base, ws.New(base)} {

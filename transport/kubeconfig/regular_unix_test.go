@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,9 +22,9 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	require.NoError(t, os.Truncate(large, 4<<20))
 	for _, text := range []string{"tokenFile: %", "client-certificate: %; client-key: /x"} {
 		for path, want := range map[string]string{pipe: "is a named pipe; it must be a regular file", large: "is 4 MiB; the limit is 1 MiB"} {
-			_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: 'https://x'", strings.ReplaceAll(text, "%", path))})
+			_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: 'https://x'", strings.ReplaceAll(text, "%", path))})
 			require.ErrorContains(t, err, want, text)
-			_, err = kubeflags.Load(&kubeflags.Options{Path: file(t, "server: 'https://x'; certificate-authority: "+path, "{}")})
+			_, err = kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: 'https://x'; certificate-authority: "+path, "{}")})
 			require.ErrorContains(t, err, want)
 		}
 	}

@@ -59,13 +59,13 @@ var mayImport = map[string][]string{
 	"transport/http":        {"lw", "internal/jsx", "internal/redact", "internal/secretfile"},
 	"transport/ws":          {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
 	"transport/fallback":    {"lw", "internal/preference", "internal/redact"},
-	"transport/kubeconfig":  {"lw", "transport/http", "internal/kubeflags", "internal/nearest", "internal/secretfile"},
+	"transport/kubeconfig":  {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
 	"lw/lwtest":             {"lw", "internal/playback", "internal/wsframe", "internal/labels", "internal/revlog"},
 	"examples/secrets":      {"lw", "cache"},
 	"examples/etcd":         {"lw"},
 	"examples/browser":      nil,
 	"examples/server":       {"lw/lwtest"},
-	"examples/service":      {"lw", "cache", "transport/http", "transport/kubeconfig"},
+	"examples/service":      {"lw", "cache", "transport/kubeconfig"},
 	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster", "internal/playback"},
 
 	"examples/internal/cluster": {"lw", "lw/lwtest"},
@@ -86,7 +86,6 @@ var mayImport = map[string][]string{
 	"internal/testkit/nobody":          nil,
 	"internal/testkit/certs":           nil,
 	"internal/builtin":                 nil,
-	"internal/kubeflags":               {"transport/http"},
 	"internal/labels":                  nil,
 	"internal/lock":                    nil,
 	"internal/jsx":                     nil,
@@ -117,7 +116,7 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/kubeflags", "internal/nearest", "internal/redact",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/nearest", "internal/redact",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},

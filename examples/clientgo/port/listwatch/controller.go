@@ -20,11 +20,7 @@ import (
 // Run reports the state of an app after each change, until ctx is done. It retries failed calls to the function report.
 // It returns when all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
-	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
-	if err != nil {
-		return err
-	}
-	transport, err := config.Transport()
+	transport, _, err := kubeconfig.Connect(&kubeconfig.Options{Path: path})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,210 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
+)
+
+// cluster sets the server URL and its TLS options in the configuration.
+func (l *loader) cluster() {
+	c, http := l.config, l.config.HTTP
+	fields := l.find("cluster", c.Cluster, l.Cluster, l.Server != "")
+	l.clusterFields = fields
+	c.Server = l.Server
+	if c.Server == "" {
+		c.Server = fields.string("server")
+		if c.Server == "" {
+			fields.fail("server", "the value is missing")
+		}
+		http.ServerName = fields.string("tls-server-name")
+	}
+	if !strings.Contains(c.Server, "://") {
+		c.Server = "http://" + c.Server
+	}
+	if l.ServerName != "" {
+		http.ServerName = l.ServerName
+	}
+	l.authority(fields)
+	http.Proxy = fields.string("proxy-url")
+	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, proxy.Scheme)) {
+		fields.fail("proxy-url", "the value must look like http://host:port, https://host:port or socks5://host:port")
+	}
+	http.DisableCompression = fields.boolean("disable-compression")
+}
+
+// authority sets the options that control the verification of the server, for example the certificate authority.
+func (l *loader) authority(fields *fields) {
+	http := l.config.HTTP
+	switch {
+	case l.CAFile != "" && l.Insecure:
+		l.fail(Error{err: errors.New("a certificate authority cannot be combined with insecure-skip-tls-verify")})
+		return
+	case l.CAFile != "":
+		http.CAFile = l.CAFile
+		if err := fileHoldsCertificates(l.CAFile); err != nil {
+			l.fail(Error{field: "certificate-authority", err: err})
+		}
+		return
+	case l.Insecure:
+		http.InsecureSkipVerify = true
+		return
+	}
+	http.InsecureSkipVerify = fields.boolean("insecure-skip-tls-verify")
+	http.CAData = fields.data("certificate-authority-data")
+	http.CAFile = fields.path("certificate-authority")
+	name := "certificate-authority"
+	switch {
+	case len(http.CAData) > 0:
+		http.CAFile, name = "", "certificate-authority-data"
+		if !holdCertificates(http.CAData) {
+			fields.fail(name, "the value contains no PEM certificate")
+		}
+	case http.CAFile != "":
+		fields.failIf(name, fileHoldsCertificates(http.CAFile))
+	default:
+		return
+	}
+	if http.InsecureSkipVerify {
+		fields.fail("insecure-skip-tls-verify", "the value cannot be combined with "+name)
+	}
+}
+
+func holdCertificates(text []byte) bool { return x509.NewCertPool().AppendCertsFromPEM(text) }
+
+func fileHoldsCertificates(path string) error {
+	text, err := secretfile.Read("certificate-authority file", path)
+	if err == nil && !holdCertificates(text) {
+		err = errors.New(short(path) + " contains no PEM certificate")
+	}
+	return err
+}
+
+// user sets the credentials of the user and the impersonation headers.
+func (l *loader) user() {
+	c, http := l.config, l.config.HTTP
+	fields := l.find("user", c.User, l.User, l.Token != "")
+	l.impersonate(fields)
+	if target, err := url.Parse(c.Server); err == nil && target.Scheme == "https" && l.Token == "" {
+		l.credentials(fields)
+	}
+	if !isToken(http.Token) {
+		fields.fail("token", "the value contains an invalid character")
+	}
+	if !isToken(l.Token) {
+		l.fail(Error{err: errors.New("the token contains an invalid character")})
+	}
+	http.Token += l.Token
+}
+
+// isToken reports whether text is valid in an Authorization header.
+func isToken(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// credentials sets the credentials that the kubeconfig contains.
+func (l *loader) credentials(fields *fields) {
+	http := l.config.HTTP
+	if fields.has("username") || fields.has("password") {
+		fields.fail("username", "Kubernetes no longer supports basic authentication: use a token, a client certificate or exec")
+	}
+	if fields.has("auth-provider") {
+		fields.fail("auth-provider", "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
+	}
+	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
+	if http.TokenFile != "" {
+		text, err := secretfile.Read("token file", http.TokenFile)
+		if err == nil && strings.TrimSpace(string(text)) == "" {
+			err = errors.New("the file is empty")
+		}
+		switch {
+		case err == nil:
+			http.Token = "" // the token file overrides the token, because it may be newer
+		case http.Token != "":
+			http.TokenFile = ""
+		default:
+			fields.failIf("tokenFile", err)
+		}
+	}
+	l.certificate(fields)
+	if fields.has("exec") && http.Token == "" && http.TokenFile == "" && len(http.CertData) == 0 && http.CertFile == "" {
+		l.exec(fields.group("exec"))
+	}
+}
+
+// certificate sets the client certificate and its key.
+func (l *loader) certificate(fields *fields) {
+	http := l.config.HTTP
+	certName, cert := fields.pem("client-certificate", &http.CertFile, &http.CertData)
+	keyName, key := fields.pem("client-key", &http.KeyFile, &http.KeyData)
+	switch {
+	case certName == "" && keyName == "":
+		return
+	case certName == "":
+		fields.fail("client-certificate", "the value is required with client-key")
+	case keyName == "":
+		fields.fail("client-key", "the value is required with client-certificate")
+	}
+	_, err := tls.X509KeyPair(cert, key)
+	fields.failIf(certName, err)                         // the error quotes only the types of PEM blocks
+	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the certificate and the key must both be inline data or both be files
+		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert, key
+	}
+}
+
+// pem reads the PEM data of a field and returns the name of the field that contains it, or "". Inline data in the field
+// name+"-data" takes precedence over the file whose path is in the field name. pem stores the inline data in *data, or
+// the path in *path.
+func (f *fields) pem(name string, path *string, data *[]byte) (found string, text []byte) {
+	if *data = f.data(name + "-data"); len(*data) > 0 {
+		return name + "-data", *data
+	}
+	if *path = f.path(name); *path == "" {
+		return "", nil
+	}
+	text, err := secretfile.Read(name+" file", *path)
+	f.failIf(name, err)
+	return name, text
+}
+
+// impersonate sets the request headers that impersonate a user.
+func (l *loader) impersonate(fields *fields) {
+	user, uid, groups, extra := fields.string("as"), fields.string("as-uid"), fields.strings("as-groups"), fields.group("as-user-extra")
+	if l.As != "" {
+		user, uid, groups, extra = l.As, "", nil, l.read(nil, Error{})
+	}
+	if len(l.AsGroups) > 0 {
+		groups = l.AsGroups
+	}
+	if user == "" {
+		switch {
+		case len(l.AsGroups) > 0:
+			l.fail(Error{err: errors.New("impersonating a group requires a user")})
+		case uid != "" || len(groups) > 0 || len(extra.members) > 0:
+			fields.fail("as", "the value is required if as-uid, as-groups or as-user-extra is set")
+		}
+		return
+	}
+	header := map[string][]string{"Impersonate-User": {user}}
+	if uid != "" {
+		header["Impersonate-Uid"] = []string{uid}
+	}
+	if len(groups) > 0 {
+		header["Impersonate-Group"] = groups
+	}
+	for key := range extra.members {
+		header[textproto.CanonicalMIMEHeaderKey("Impersonate-Extra-"+notInHeaders.Replace(url.PathEscape(key)))] = extra.strings(key)
+	}
+	l.config.HTTP.Header = header
+}
+
+// notInHeaders escapes the characters that are valid in a URL path but not in a header name. Servers unescape the name.
+var notInHeaders = strings.NewReplacer(":", "%3A", "=", "%3D", "@", "%40")

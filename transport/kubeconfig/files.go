@@ -1,0 +1,301 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is the maximum size of a kubeconfig in bytes.
+const maxFile = 8 << 20
+
+// entry is a named context, cluster or user in a kubeconfig file.
+type entry struct {
+	at   Error // location of the entry
+	node *yaml.Node
+}
+
+// newLoader reads the kubeconfig files. opts may be nil.
+func newLoader(opts *Options) *loader {
+	if opts == nil {
+		opts = &Options{}
+	}
+	l := &loader{Options: opts, config: &Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
+	l.entries = map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}
+	for _, path := range l.paths() {
+		text, err := readFile(path)
+		if errors.Is(err, fs.ErrNotExist) && l.Path == "" {
+			continue
+		}
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = failed.Err // without the path, because the location contains it
+		}
+		var root *yaml.Node
+		if err == nil {
+			root, err = parse(text)
+		}
+		if err != nil {
+			l.fail(Error{File: path, err: err})
+		}
+		l.add(path, root)
+	}
+	return l
+}
+
+// paths returns the paths of the kubeconfig files in order of decreasing priority.
+func (o *Options) paths() (paths []string) {
+	if o.Path != "" {
+		return []string{o.Path}
+	}
+	if listed := os.Getenv("KUBECONFIG"); listed != "" {
+		for _, path := range filepath.SplitList(listed) {
+			if path != "" && !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+		return paths
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return []string{filepath.Join(home, ".kube", "config")}
+	}
+	return nil
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = errors.New("the file is larger than the limit of 8 MiB")
+	}
+	return text, err
+}
+
+// parse returns the first YAML or JSON document in text, or nil if text is empty.
+func parse(text []byte) (*yaml.Node, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		message := strings.TrimPrefix(err.Error(), "yaml: ")
+		switch {
+		case strings.Contains(message, "unknown anchor"): // the error omits the name of the anchor, because it may be a password
+			message = "an alias has no anchor: put a string that starts with * in quotes"
+		case strings.Contains(message, "cannot start any token"):
+			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
+		}
+		return nil, errors.New(message)
+	}
+	if len(document.Content) == 0 {
+		return nil, nil
+	}
+	return document.Content[0], nil
+}
+
+// add adds the entries of a file. Entries of previous files take precedence.
+func (l *loader) add(path string, root *yaml.Node) {
+	l.files = append(l.files, path)
+	top := l.read(root, Error{File: path})
+	if kind, version := top.string("kind"), top.string("apiVersion"); kind != "" && kind != "Config" || version != "" && version != "v1" {
+		top.failAt("kind", root, errors.New("the value must be a Config of version v1"))
+	}
+	if l.current == "" {
+		l.current, l.currentFile = top.string("current-context"), path
+	}
+	for _, kind := range []string{"context", "cluster", "user"} {
+		known, here := l.entries[kind], map[string]bool{}
+		for i, node := range top.list(kind + "s") {
+			element := l.read(node, Error{File: path, field: kind + "s[" + strconv.Itoa(i) + "]."})
+			name := element.string("name")
+			if here[name] {
+				element.failAt("name", node, errors.New("duplicate "+kind+" "+strconv.Quote(name)))
+			}
+			here[name] = true
+			if known[name] == nil {
+				known[name] = &entry{Error{File: path, Entry: kind + " " + strconv.Quote(name)}, element.members[kind]}
+			}
+		}
+	}
+}
+
+func (l *loader) names(kind string) []string {
+	names := slices.Sorted(maps.Keys(l.entries[kind]))
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// fields reads the members of a YAML mapping in the same way as kubectl. It does not convert types, treats null as a
+// missing member and ignores unknown members. The loader keeps the first mistake. Its text never quotes values.
+type fields struct {
+	loader  *loader
+	at      Error // location of the mapping; at.field is the prefix of field names, for example "exec."
+	members map[string]*yaml.Node
+}
+
+// read returns the fields of a mapping node. They are empty if node is nil or null.
+func (l *loader) read(node *yaml.Node, at Error) *fields {
+	f := &fields{l, at, map[string]*yaml.Node{}}
+	switch node = resolve(node); {
+	case node == nil:
+	case node.Kind != yaml.MappingNode:
+		f.failAt("", node, errors.New("the value must be a mapping"))
+	default:
+		f.add(node, 0)
+	}
+	return f
+}
+
+// add adds the members of a mapping. The mapping's own members override the members that it merges with "<<".
+func (f *fields) add(node *yaml.Node, depth int) {
+	own := map[string]bool{}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := resolve(node.Content[i]), resolve(node.Content[i+1])
+		switch {
+		case key == nil || key.Kind != yaml.ScalarNode:
+			f.failAt("", node.Content[i], errors.New("a key must be a string"))
+		case key.Tag == "!!merge" && value != nil && value.Kind == yaml.SequenceNode:
+			merged = append(merged, value.Content...)
+		case key.Tag == "!!merge":
+			merged = append(merged, value)
+		case own[key.Value]:
+			f.failAt(key.Value, key, errors.New("duplicate key"))
+		default:
+			own[key.Value] = true
+			if _, ok := f.members[key.Value]; !ok && value != nil {
+				f.members[key.Value] = value
+			}
+		}
+	}
+	for _, node := range merged {
+		node = resolve(node)
+		if node == nil || node.Kind != yaml.MappingNode || depth > 8 {
+			f.failAt("<<", node, errors.New("the value must be a mapping, and must not be deeply nested"))
+			return
+		}
+		f.add(node, depth+1)
+	}
+}
+
+// resolve returns the node to which an alias points, and other nodes unchanged. It returns nil for null.
+func resolve(node *yaml.Node) *yaml.Node {
+	if node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if node == nil || node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		return nil
+	}
+	return node
+}
+
+// fail records a mistake in a field, which may be missing.
+func (f *fields) fail(name, message string) { f.failAt(name, f.members[name], errors.New(message)) }
+
+// failIf records err as a mistake in a field unless it is nil.
+func (f *fields) failIf(name string, err error) {
+	if err != nil {
+		f.failAt(name, f.members[name], err)
+	}
+}
+
+// failAt records a mistake in a field. The error shows the line of node, which may be nil.
+func (f *fields) failAt(name string, node *yaml.Node, err error) {
+	at := f.at
+	at.field, at.err = strings.TrimSuffix(at.field+name, "."), err
+	if node != nil {
+		at.line = node.Line
+	}
+	f.loader.fail(at)
+}
+
+func (f *fields) has(name string) bool { return f.members[name] != nil }
+
+// string returns the value of a string field, or "" if the field is missing.
+func (f *fields) string(name string) string { return f.text(name, f.members[name]) }
+
+// text returns the string in a node, or "" if node is nil.
+func (f *fields) text(name string, node *yaml.Node) string {
+	switch {
+	case node == nil:
+		return ""
+	case node.Kind != yaml.ScalarNode:
+		f.failAt(name, node, errors.New("the value must be a string"))
+		return ""
+	case node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp":
+		f.failAt(name, node, errors.New("the value must be a string: put it in quotes"))
+		return ""
+	}
+	return node.Value
+}
+
+func (f *fields) boolean(name string) (value bool) {
+	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	node := f.members[name]
+	if node != nil && (node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil) { // the yaml package also decodes yes and no as booleans
+		f.fail(name, "the value must be true or false")
+	}
+	return value
+}
+
+// data returns the decoded value of a base64 field.
+func (f *fields) data(name string) []byte {
+	data, err := base64.StdEncoding.DecodeString(f.string(name))
+	if err != nil {
+		f.fail(name, "the value is not valid base64") // replaces the error of package base64, which contains only a byte offset
+	}
+	return data
+}
+
+// path returns the file path in a field, or "" if the field is missing. It resolves a relative path against the folder
+// of the kubeconfig.
+func (f *fields) path(name string) string {
+	path := f.string(name)
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	folder, err := filepath.Abs(filepath.Dir(f.at.File))
+	f.failIf(name, err)
+	return filepath.Join(folder, path)
+}
+
+// list returns the elements of a sequence field.
+func (f *fields) list(name string) []*yaml.Node {
+	node := f.members[name]
+	if node == nil {
+		return nil
+	}
+	if node.Kind != yaml.SequenceNode {
+		f.fail(name, "the value must be a list")
+		return nil
+	}
+	return node.Content
+}
+
+func (f *fields) strings(name string) (texts []string) {
+	for i, node := range f.list(name) {
+		texts = append(texts, f.text(name+"["+strconv.Itoa(i)+"]", resolve(node)))
+	}
+	return texts
+}
+
+// group returns the fields of a nested mapping. They are empty if the mapping is missing.
+func (f *fields) group(name string) *fields { return f.element(name, f.members[name]) }
+
+// element returns the fields of a mapping in the list that a field contains.
+func (f *fields) element(name string, node *yaml.Node) *fields {
+	at := f.at
+	at.field += name + "."
+	return f.loader.read(node, at)
+}

@@ -1,0 +1,229 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// Options select and override entries of the kubeconfig, like the flags of kubectl. The zero value behaves like kubectl
+// without flags.
+type Options struct {
+	Path string // path of the kubeconfig file, which must exist; if empty, the files listed in $KUBECONFIG, or ~/.kube/config
+
+	Context   string // name of a context; by default the current context
+	Cluster   string // name of a cluster; by default the cluster of the context
+	User      string // name of a user; by default the user of the context
+	Namespace string // namespace of the requests; by default the namespace of the context
+
+	Server     string // URL of the server; the certificate authority, the proxy and the credentials still come from the kubeconfig
+	ServerName string // host name to verify in the server's certificate; if Server is set, the kubeconfig's tls-server-name is ignored
+	CAFile     string // PEM file; overrides the certificate authority and insecure-skip-tls-verify of the cluster
+	Insecure   bool   // skips verification of the server's certificate; cannot be combined with CAFile
+
+	Token     string   // bearer token, which is sent even over http; overrides all credentials of the user
+	As        string   // user to impersonate; overrides the impersonated user and groups of the kubeconfig
+	AsGroups  []string // groups to impersonate; overrides the groups of the kubeconfig
+	UserAgent string   // User-Agent header; see transport/http.Options
+
+	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, the messages are
+	// discarded. In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input
+	// if it is a terminal.
+	Stderr io.Writer
+
+	// ServiceAccount is the folder with the files token, ca.crt and namespace of a Pod's service account. By default, it
+	// is the folder where Kubernetes mounts them. Set it if the Pod mounts a projected token in another folder.
+	ServiceAccount string
+}
+
+// Config is the result of [Load]: a server, a namespace and the credentials for the server.
+type Config struct {
+	Server    string          // URL of the server
+	Namespace string          // namespace, or "default" if neither the kubeconfig nor the options set it
+	Context   string          // name of the context, or ""
+	Cluster   string          // name of the cluster, or ""
+	User      string          // name of the user, or ""
+	HTTP      *lwhttp.Options // credentials and TLS options for lwhttp.New; may be changed before that call
+}
+
+// Connect returns a transport for the selected context, and the namespace of this context. opts may be nil. Connect
+// sends nothing and runs no plugin. It returns the errors of [Load].
+func Connect(opts *Options) (transport *lwhttp.Transport, namespace string, err error) {
+	config, err := Load(opts)
+	if err != nil {
+		return nil, "", err
+	}
+	transport, err = lwhttp.New(config.Server, config.HTTP)
+	return transport, config.Namespace, err
+}
+
+// Load returns the configuration that [Connect] uses, so that a program can inspect or change it first. Pass its fields
+// Server and HTTP to lwhttp.New. opts may be nil. Load returns an *[Error] for a mistake in the selected entries, such
+// as an unreadable file or a missing plugin. It returns [ErrNowhere] if the kubeconfig names no server.
+func Load(opts *Options) (*Config, error) {
+	l := newLoader(opts)
+	l.selectContext()
+	switch {
+	case l.err != nil:
+	case l.config.Cluster != "" || l.Server != "":
+		l.cluster()
+		l.user()
+	case l.inPod():
+		l.serviceAccount()
+	default:
+		return nil, l.errNoServer()
+	}
+	if l.err != nil {
+		return nil, l.err
+	}
+	if transport, err := lwhttp.New(l.config.Server, l.config.HTTP); err == nil {
+		transport.Close()
+	} else {
+		err = errors.New(strings.TrimPrefix(err.Error(), "http: "))
+		if l.Server != "" {
+			return nil, &Error{err: err}
+		}
+		l.clusterFields.failAt("server", nil, err)
+		return nil, l.err
+	}
+	return l.config, nil
+}
+
+// Names returns the sorted names of the contexts, clusters and users in the kubeconfig, for example for shell
+// completion. It ignores all options except Path, runs no plugins and reads no other files. opts may be nil.
+func Names(opts *Options) (contexts, clusters, users []string, err error) {
+	l := newLoader(opts)
+	if l.err != nil {
+		return nil, nil, nil, l.err
+	}
+	return l.names("context"), l.names("cluster"), l.names("user"), nil
+}
+
+// loader builds a Config from the kubeconfig files and the options.
+type loader struct {
+	*Options
+	config *Config
+	err    *Error // the first mistake; the methods continue after it, but their results are not used
+
+	files       []string                     // paths of the files that exist
+	entries     map[string]map[string]*entry // entries of all files by kind, for example "user", and by name
+	current     string                       // name of the current context
+	currentFile string                       // file that sets the current context
+
+	context       Error   // location of the context
+	clusterFields *fields // fields of the cluster
+}
+
+// fail records a mistake unless there was an earlier one.
+func (l *loader) fail(mistake Error) {
+	if l.err == nil {
+		l.err = &mistake
+	}
+}
+
+// selectContext stores the names of the context, the cluster, the user and the namespace in the configuration.
+func (l *loader) selectContext() {
+	c := l.config
+	c.Context, c.Cluster, c.User, c.Namespace = cmp.Or(l.Context, l.current), l.Cluster, l.User, l.Namespace
+	fields := l.find("context", c.Context, l.Context, false)
+	l.context = fields.at
+	c.Cluster = cmp.Or(c.Cluster, fields.string("cluster"))
+	c.User = cmp.Or(c.User, fields.string("user"))
+	c.Namespace = cmp.Or(c.Namespace, fields.string("namespace"), "default")
+	if c.Context != "" && c.Cluster == "" && l.Server == "" {
+		fields.fail("cluster", "the value is missing")
+	}
+}
+
+// find returns the fields of an entry. option is the name that the caller requires, or "". The fields are empty if name
+// is "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
+func (l *loader) find(kind, name, option string, optional bool) *fields {
+	if name == "" {
+		return l.read(nil, Error{})
+	}
+	if found := l.entries[kind][name]; found != nil {
+		return l.read(found.node, found.at)
+	}
+	if option != "" || !optional {
+		at := Error{} // a name in the options has no location
+		switch {
+		case option != "":
+		case kind == "context":
+			at.File, at.field = l.currentFile, "current-context"
+		default:
+			at = l.context
+			at.field = kind
+		}
+		at.err = fmt.Errorf("there is no %s %q%s", kind, name, suggest(name, l.names(kind)))
+		l.fail(at)
+	}
+	return l.read(nil, Error{})
+}
+
+func (l *loader) errNoServer() error {
+	var paths []string
+	for _, path := range l.paths() {
+		paths = append(paths, short(path))
+	}
+	switch {
+	case len(l.files) == 0:
+		return fmt.Errorf("%w: there is no kubeconfig at %s", ErrNowhere, strings.Join(paths, ", "))
+	case len(l.entries["context"]) == 0:
+		return fmt.Errorf("%w: there is no context in %s", ErrNowhere, strings.Join(paths, ", "))
+	}
+	return fmt.Errorf("%w: there is no current-context%s", ErrNowhere, suggest("", l.names("context")))
+}
+
+// account returns the path of a file of the Pod's service account.
+func (l *loader) account(name string) string {
+	return filepath.Join(cmp.Or(l.ServiceAccount, "/var/run/secrets/kubernetes.io/serviceaccount"), name)
+}
+
+// inPod reports whether the process runs in a Pod with a service account. An unreadable account counts, because
+// serviceAccount reports it.
+func (l *loader) inPod() bool {
+	info, err := os.Stat(l.account("token"))
+	isFile := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
+	return isFile && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv("KUBERNETES_SERVICE_PORT") != ""
+}
+
+// serviceAccount sets the server and the credentials of the Pod's service account.
+func (l *loader) serviceAccount() {
+	c, http := l.config, l.config.HTTP
+	c.Server = "https://" + net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"))
+	fields := l.read(nil, Error{Entry: "service account"})
+	l.clusterFields, http.ServerName = fields, l.ServerName
+	l.authority(fields)
+	if l.CAFile == "" && !l.Insecure {
+		http.CAFile = l.account("ca.crt")
+		fields.failIf("ca.crt", fileHoldsCertificates(http.CAFile))
+	}
+	l.impersonate(fields)
+	if http.Token = l.Token; l.Token == "" {
+		http.TokenFile = l.account("token")
+		_, err := secretfile.Read("token file", http.TokenFile)
+		fields.failIf("token", err)
+	}
+	switch name := os.Getenv("POD_NAMESPACE"); {
+	case l.Namespace != "":
+	case name != "":
+		c.Namespace = name
+	default:
+		text, err := os.ReadFile(l.account("namespace"))
+		if !errors.Is(err, fs.ErrNotExist) {
+			fields.failIf("namespace", err) // the namespace "default" would show the objects of another user
+		}
+		c.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")
+	}
+}
