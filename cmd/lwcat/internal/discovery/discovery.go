@@ -2,8 +2,17 @@
 package discovery
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
+	"strings"
+	"sync"
 
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -33,4 +42,237 @@ func (r *Resource) Watchable() bool {
 type Resources struct {
 	All     []Resource
 	Missing []string // group versions that could not be discovered, with the reason: "metrics.k8s.io/v1beta1: …"
+}
+
+// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without aggregated discovery
+// send a list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+
+// Ask returns the server's resources. It sends two concurrent requests. The field Missing lists the groups that could
+// not be discovered. Ask returns an error if it finds no resources.
+func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
+	var core, groups response
+	var both sync.WaitGroup
+	both.Go(func() { core = fetchRoot(ctx, transport, "/api") })
+	both.Go(func() { groups = fetchRoot(ctx, transport, "/apis") })
+	both.Wait()
+	all := &Resources{}
+	for _, a := range []response{core, groups} {
+		all.All = append(all.All, a.resources...)
+		all.Missing = append(all.Missing, a.missing...)
+	}
+	if err := cmp.Or(core.err, groups.err); err != nil && len(all.All) == 0 {
+		return nil, fmt.Errorf("discovering the server's resources: %w", err)
+	}
+	return all, nil
+}
+
+// response contains the resources below /api or /apis.
+type response struct {
+	resources []Resource
+	missing   []string
+	err       error // set if the request failed
+}
+
+// fetchRoot fetches the resources below /api or /apis.
+func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a response) {
+	d, err := fetch(ctx, transport, root)
+	kind := d.string("kind")
+	switch {
+	case err == nil && kind == "APIGroupDiscoveryList":
+		return d.aggregated()
+	case err == nil && (kind == "APIVersions" || kind == "APIGroupList"):
+		err = errors.New("the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods")
+	case err == nil:
+		err = fmt.Errorf("expected a discovery document, got kind %.40q", kind)
+	}
+	err = fmt.Errorf("%s: %w", root, err)
+	return response{err: err, missing: []string{err.Error()}}
+}
+
+// maxBytes limits the size of a document. A server with a thousand custom resources sends about 0.5 MiB.
+const maxBytes = 8 << 20
+
+// ErrTooLarge reports that a document exceeds the limit.
+var ErrTooLarge = errors.New("the discovery response is too large")
+
+func fetch(ctx context.Context, transport lw.Transport, path string) (document, error) {
+	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
+	if err != nil {
+		return document{}, err
+	}
+	defer body.Close()
+	var text json.RawMessage
+	err = json.NewDecoder(&limitedReader{from: body, remaining: maxBytes}).Decode(&text)
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return document{}, fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
+	}
+	if err != nil {
+		return document{}, err
+	}
+	value, err := lw.ParseValue(text)
+	return document(value), err
+}
+
+// limitedReader reads at most remaining bytes and then returns ErrTooLarge.
+type limitedReader struct {
+	from      io.Reader
+	remaining int
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.remaining == 0 {
+		return 0, ErrTooLarge
+	}
+	n, err := l.from.Read(p[:min(len(p), l.remaining)])
+	l.remaining -= n
+	return n, err
+}
+
+// document is an APIGroupDiscoveryList or a part of it. It keeps the JSON text, because decoded structs could be fifty
+// times as large as a malicious response.
+type document lw.Value
+
+func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
+
+// stringOf returns the decoded string, or "" for values of other types.
+func stringOf(v lw.Value) string {
+	if !strings.HasPrefix(v.Raw(), `"`) {
+		return ""
+	}
+	return v.String()
+}
+
+func (d document) strings(name string) (all []string) {
+	for element := range lw.Value(d).Member(name).Elements() {
+		all = append(all, stringOf(element))
+	}
+	return all
+}
+
+func (d document) each(name string, visit func(document)) {
+	for element := range lw.Value(d).Member(name).Elements() {
+		visit(document(element))
+	}
+}
+
+// aggregated returns all resources in an aggregated discovery document. For a stale group version, these are the last
+// resources that the server knew.
+func (d document) aggregated() (a response) {
+	d.each("items", func(of document) {
+		group := of.string("metadata.name")
+		of.each("versions", func(of document) {
+			version := of.string("version")
+			if of.string("freshness") == "Stale" {
+				a.missing = append(a.missing, group+"/"+version+": the aggregated API server does not respond")
+			}
+			of.each("resources", func(r document) {
+				if name := r.string("resource"); name != "" {
+					a.resources = append(a.resources, Resource{
+						Group: group, Version: version, Plural: name, Singular: r.string("singularResource"),
+						Kind: r.string("responseKind.kind"), ShortNames: r.strings("shortNames"),
+						Namespaced: r.string("scope") == "Namespaced", Verbs: r.strings("verbs"),
+					})
+				}
+			})
+		})
+	})
+	return a
+}
+
+// Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps. It
+// ignores case. It also accepts the first letters of a group.
+//
+// If several resources match, Find uses kubectl's order of preference: plural names, then short names, then singular
+// names and kinds. After that, it prefers the core group, and then the server's order. If no resource matches, the
+// error suggests similar names.
+func (all *Resources) Find(name string) (*Resource, error) {
+	word, rest, _ := strings.Cut(strings.ToLower(name), ".")
+	for _, in := range []func(*Resource) bool{
+		func(r *Resource) bool { return rest == "" || rest == strings.TrimSuffix(r.Version+"."+r.Group, ".") },
+		func(r *Resource) bool { return rest == r.Version+"." && r.Group == "" || rest == r.Group },
+		func(r *Resource) bool { return strings.HasPrefix(r.Group, rest) },
+	} {
+		for _, called := range []func(*Resource) bool{
+			func(r *Resource) bool { return word == r.Plural },
+			func(r *Resource) bool { return slices.Contains(r.ShortNames, word) },
+			func(r *Resource) bool { return word == r.Singular || word == strings.ToLower(r.Kind) },
+		} {
+			for i := range all.All {
+				if r := &all.All[i]; in(r) && called(r) {
+					return r, r.watchable()
+				}
+			}
+		}
+	}
+	return nil, &UnknownError{Name: name, Nearest: all.nearest(word)}
+}
+
+func (r *Resource) watchable() error {
+	if r.Watchable() {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be watched: the server only supports %s", r, strings.Join(r.Verbs, ", "))
+}
+
+// UnknownError reports that the server has no resource with the given name.
+type UnknownError struct {
+	Name    string
+	Nearest []string // similar names
+}
+
+func (e *UnknownError) Error() string {
+	text := fmt.Sprintf("the server has no resource %q", e.Name)
+	if len(e.Nearest) > 0 {
+		text += "; did you mean " + strings.Join(e.Nearest, ", ") + "?"
+	}
+	return text
+}
+
+// nearest returns the resources whose names are similar to word.
+func (all *Resources) nearest(word string) (near []string) {
+	meant := map[string]string{} // maps each similar name to its resource name
+	var similar []string
+	for _, r := range all.Names() {
+		for _, name := range append([]string{r.Plural, r.Singular, strings.ToLower(r.Kind)}, r.ShortNames...) {
+			if meant[name] == "" && len(name) > 2 { // two-letter names are similar to most words
+				meant[name] = r.Name
+				similar = append(similar, name)
+			}
+		}
+	}
+	for _, name := range nearest.Likely(word, similar) {
+		if !slices.Contains(near, meant[name]) {
+			near = append(near, meant[name])
+		}
+	}
+	return near
+}
+
+// Named is a resource with the shortest name that [Resources.Find] accepts for it.
+type Named struct {
+	Name string
+	*Resource
+}
+
+// Names returns all watchable resources in the preferred version of their group.
+func (all *Resources) Names() (names []Named) {
+	plurals, full := map[string]bool{}, map[string]bool{}
+	for i := range all.All {
+		r := &all.All[i]
+		taken := plurals[r.Plural] // whether another group has a resource with the same name
+		plurals[r.Plural] = true
+		known := full[r.String()]
+		full[r.String()] = true
+		if known || !r.Watchable() {
+			continue
+		}
+		name := r.Plural
+		if taken {
+			name = r.String()
+		}
+		names = append(names, Named{name, r})
+	}
+	return names
 }

@@ -1,0 +1,362 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/spf13/pflag"
+)
+
+// status writes messages to standard error. On a terminal, it also shows a status line at the bottom.
+type status struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	line     string
+	logged   sync.Map // messages that logOnce has written
+}
+
+// logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
+func (s *status) logf(format string, args ...any) {
+	text := output.Plain(fmt.Sprintf(format, args...))
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	}
+	s.withoutLine(func() { fmt.Fprintln(s.out, "lwcat: "+text) })
+}
+
+const maxMessage = 4000 // in bytes
+
+// logRedirect logs each redirect to another origin once.
+func (s *status) logRedirect(origin string) {
+	s.logOnce("the server redirects to %s; no credentials are sent there", origin)
+}
+
+// logOnce writes a message unless it has already written the same message.
+func (s *status) logOnce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if _, seen := s.logged.LoadOrStore(text, true); !seen {
+		s.logf("%s", text)
+	}
+}
+
+// setLine replaces the status line. An empty line removes it.
+func (s *status) setLine(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	line = s.truncate(line)
+	if s.terminal && line != s.line {
+		s.line = line
+		fmt.Fprint(s.out, erase+line)
+	}
+}
+
+// truncate shortens a line to the width of the terminal, because a wrapped line could not be erased.
+func (s *status) truncate(line string) string {
+	file, ok := s.out.(*os.File)
+	if !ok {
+		return line
+	}
+	if width := terminalWidth(file); width > 0 && len(line) >= width {
+		return line[:width-1] // the line is ASCII
+	}
+	return line
+}
+
+// withoutLine runs write while the status line is erased.
+func (s *status) withoutLine(write func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line != "" {
+		fmt.Fprint(s.out, erase)
+	}
+	write()
+	if s.line != "" {
+		fmt.Fprint(s.out, s.line)
+	}
+}
+
+const erase = "\r\x1b[K"
+
+// logOptions select messages on standard error.
+type logOptions struct {
+	stats   bool
+	verbose bool
+}
+
+func (o *logOptions) flags(set *pflag.FlagSet) {
+	set.BoolVar(&o.stats, "stats", false, "show rates during the run if standard error is a terminal, and print all metrics as a line of JSON at the end")
+	set.BoolVarP(&o.verbose, "verbose", "v", false, "log every request")
+}
+
+// reporter writes messages about one stream to standard error.
+type reporter struct {
+	name    string
+	status  *status
+	meter   *meter
+	verbose bool
+
+	answered     bool // whether the server has answered a request
+	synced       bool // whether this run or the run that it resumes has completed a list
+	disconnected bool // whether no watch has started since the last interruption
+	relisting    bool // whether the current list is a relist
+	changes      int  // number of changes in the current list
+}
+
+// withTrace returns a context whose trace feeds the statistics and the verbose log.
+func (r *reporter) withTrace(ctx context.Context) context.Context {
+	trace := &lw.Trace{Redirected: r.status.logRedirect}
+	r.meter.addTo(trace)
+	if r.verbose {
+		r.status.traceRequests(trace)
+	}
+	return lw.WithTrace(ctx, trace)
+}
+
+// traceRequests logs every request. The log contains no headers and therefore no credentials.
+func (s *status) traceRequests(trace *lw.Trace) {
+	var began time.Time
+	trace.Open = func(req *lw.Request) {
+		began = time.Now()
+		s.logf("> GET %s (Accept: %s)", uri(req), req.Accept)
+	}
+	trace.Opened = func(req *lw.Request, err error) {
+		took := time.Since(began).Round(100 * time.Microsecond)
+		if err != nil {
+			s.logf("< %s after %v: %v", uri(req), took, err)
+		} else {
+			s.logf("< %s: response after %v", uri(req), took)
+		}
+	}
+}
+
+func uri(req *lw.Request) string {
+	if req.Query == "" {
+		return req.Path
+	}
+	return req.Path + "?" + req.Query
+}
+
+// report logs interruptions, lists and watches, and counts the changes in the current list.
+func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
+	r.changes += changes
+	switch event.Type {
+	case lw.Interrupted:
+		r.reportInterruption(event.Interruption, event.ResourceVersion)
+	case lw.ListStarted:
+		r.relisting = r.synced && (r.answered || r.disconnected) // the first list after --resume is not a relist
+		r.answered, r.changes = true, 0
+	case lw.Synced:
+		if r.verbose && !r.relisting {
+			r.logf("listed at resourceVersion %s: %s", event.ResourceVersion, quantity(int64(r.changes), "object"))
+		}
+		if r.relisting {
+			r.meter.update(func() { r.meter.metrics.Relists++ })
+			r.logf("relisted at resourceVersion %s: %s", event.ResourceVersion, quantity(int64(r.changes), "change"))
+		}
+	case lw.WatchStarted:
+		r.answered = true
+		if r.disconnected {
+			r.logf("watching from resourceVersion %s", event.ResourceVersion)
+		}
+		r.disconnected = false
+	}
+}
+
+func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
+	r.disconnected = true
+	r.meter.update(func() { r.meter.metrics.Interruptions++ })
+	next := "resuming from resourceVersion " + version
+	switch {
+	case b.Relist && r.synced:
+		next = "relisting"
+	case b.Relist:
+		next = "retrying"
+	}
+	if delay := b.Delay.Round(100 * time.Millisecond); delay > 0 {
+		next += " in " + delay.String()
+	}
+	r.logf("%v; %s", b.Err, next)
+}
+
+func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
+
+// logStats shows rates on a terminal until ctx is done. The returned function waits for that and writes the totals.
+func (s *status) logStats(ctx context.Context, stats *stats) (logTotals func()) {
+	var rates sync.WaitGroup
+	rates.Go(func() { s.showRates(ctx, stats) })
+	return func() {
+		rates.Wait()
+		fmt.Fprintln(s.out, stats.snapshot().json())
+	}
+}
+
+// showRates updates the status line once a second until ctx ends.
+func (s *status) showRates(ctx context.Context, stats *stats) {
+	defer s.setLine("")
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for before := stats.snapshot(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := stats.snapshot()
+		s.setLine(now.rates(before))
+		before = now
+	}
+}
+
+// metrics are the final statistics of --stats. Times are in seconds.
+type metrics struct {
+	Seconds        float64 `json:"seconds"`
+	Events         int64   `json:"events"`  // number of printed events
+	Objects        int64   `json:"objects"` // number of objects received in lists and watches
+	Bytes          int64   `json:"bytes"`   // number of bytes received, after decompression
+	Relists        int64   `json:"relists"`
+	Interruptions  int64   `json:"interruptions"`
+	DecodeSeconds  float64 `json:"decodeSeconds"`  // time spent to decode received bytes into changes
+	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
+	MaxLagSeconds  float64 `json:"maxLagSeconds"`
+
+	ChangesPerMinute map[string]float64 `json:"changesPerMinute"` // keyed by resource; the first list does not count
+}
+
+// stats collects the metrics of all streams.
+type stats struct {
+	mu         sync.Mutex
+	started    time.Time
+	metrics    metrics
+	totalLag   time.Duration // sum of the lags of all printed events
+	decodeTime time.Duration
+
+	changes map[string]int64 // number of printed changes, keyed by resource
+}
+
+func newStats() *stats { return &stats{started: time.Now(), changes: map[string]int64{}} }
+
+func (s *stats) update(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// snapshot returns the current metrics.
+func (s *stats) snapshot() metrics {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.metrics
+	f.Seconds = time.Since(s.started).Seconds()
+	f.ChangesPerMinute = map[string]float64{}
+	for resource, changes := range s.changes {
+		f.ChangesPerMinute[resource] = 60 * float64(changes) / f.Seconds
+	}
+	f.DecodeSeconds = s.decodeTime.Seconds()
+	if f.Events > 0 {
+		f.MeanLagSeconds = s.totalLag.Seconds() / float64(f.Events)
+	}
+	return f
+}
+
+// json returns the metrics as one line of JSON.
+func (f metrics) json() string {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// rates describes the metrics and the rates since an earlier snapshot.
+func (f metrics) rates(before metrics) string {
+	seconds := f.Seconds - before.Seconds
+	text := fmt.Sprintf("%s, %.0f/s, %s/s, max lag %.1f ms, %s, %s",
+		quantity(f.Events, "event"), float64(f.Events-before.Events)/seconds, formatBytes(float64(f.Bytes-before.Bytes)/seconds),
+		1000*f.MaxLagSeconds, quantity(f.Relists, "relist"), quantity(f.Interruptions, "interruption"))
+	for _, resource := range slices.Sorted(maps.Keys(f.ChangesPerMinute)) {
+		text += fmt.Sprintf(", %s %.1f/min", resource, f.ChangesPerMinute[resource])
+	}
+	return text
+}
+
+// quantity returns n and the singular or plural of noun.
+func quantity(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func formatBytes(n float64) string {
+	for _, unit := range []string{"B", "kB", "MB"} {
+		if n < 1000 {
+			return fmt.Sprintf("%.0f %s", n, unit)
+		}
+		n /= 1000
+	}
+	return fmt.Sprintf("%.1f GB", n)
+}
+
+// meter updates the metrics for the events of one stream.
+type meter struct {
+	*stats
+	resource      string
+	lastRead      time.Time // when the last bytes arrived
+	decodeStarted time.Time // when decoding started
+}
+
+// addTo registers the meter's callbacks with a trace.
+func (m *meter) addTo(trace *lw.Trace) {
+	trace.Read = func(n int) {
+		m.lastRead = time.Now()
+		m.decodeStarted = m.lastRead
+		m.update(func() { m.metrics.Bytes += int64(n) })
+	}
+	trace.Frame = func(t lw.EventType, _ int) {
+		if t == lw.Bookmark || t == lw.Synced {
+			return
+		}
+		m.update(func() { m.metrics.Objects++ })
+	}
+}
+
+// decoded updates the total decode time after an event. Decoding starts when the event's bytes arrive or when the
+// previous event is printed, whichever is later. Events without bytes, such as interruptions, do not count, because the
+// stream was idle before them.
+func (m *meter) decoded(t lw.EventType) {
+	now := time.Now()
+	switch t {
+	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
+		m.update(func() { m.decodeTime += now.Sub(m.decodeStarted) })
+	}
+	m.decodeStarted = now
+}
+
+// printed counts printed events. If changes is true, they also count as changes.
+func (m *meter) printed(events int, changes bool) {
+	m.decodeStarted = time.Now()
+	lag := m.decodeStarted.Sub(m.lastRead)
+	changed := events
+	if !changes {
+		changed = 0 // adding zero makes snapshots include the resource
+	}
+	m.update(func() {
+		m.metrics.Events += int64(events)
+		m.changes[m.resource] += int64(changed)
+		m.totalLag += lag * time.Duration(events)
+		if events > 0 {
+			m.metrics.MaxLagSeconds = max(m.metrics.MaxLagSeconds, lag.Seconds())
+		}
+	})
+}
