@@ -163,9 +163,7 @@ func (p *printer) print(events []output.Event, flush bool) (err error) {
 		return nil
 	}
 	p.status.withoutLine(func() {
-		if flusher, ok := p.format.(output.Flusher); ok {
-			flusher.Flush(p.out)
-		}
+		p.format.Flush(p.out)
 		err = p.out.Flush()
 	})
 	return err

@@ -26,14 +26,10 @@ type Row struct {
 	Cells   lw.Value // a JSON array
 }
 
-// Format prints one event. The [bufio.Writer] keeps the first write error, so Print returns none.
+// Format prints events. It may delay them until Flush, to know their layout. The caller calls Flush after each list and
+// after each later event. The [bufio.Writer] keeps the first write error, so the methods return none.
 type Format interface {
 	Print(out *bufio.Writer, e *Event)
-}
-
-// Flusher is a Format that delays events until it knows their layout. The caller calls Flush after each list and after
-// each later event.
-type Flusher interface {
 	Flush(out *bufio.Writer)
 }
 
@@ -51,30 +47,31 @@ type Options struct {
 	Ignore []string // paths that diff ignores, for example "status.conditions[*].lastProbeTime"; nil selects the defaults
 }
 
-// formatFunc is a function that implements Format.
-type formatFunc func(out *bufio.Writer, e *Event)
+// textFormat is a Format that appends the text of an event to dst. It delays no events.
+type textFormat func(dst []byte, e *Event) []byte
 
-func (f formatFunc) Print(out *bufio.Writer, e *Event) { f(out, e) }
+func (f textFormat) Print(out *bufio.Writer, e *Event) { _, _ = out.Write(f(out.AvailableBuffer(), e)) }
+func (f textFormat) Flush(*bufio.Writer)               {}
 
 // formats lists the formats. Some require an argument after "=" in -o.
 var formats = []struct {
 	name, argument string
 	make           func(argument string, opts *Options) (Format, error)
 }{
-	{"jsonl", "", newFactory(printJSONL)},
-	{"wire", "", newFactory(printWire)},
+	{"jsonl", "", newText(appendJSONL)},
+	{"wire", "", newText(appendWire)},
 	{"line", "", newLine},
 	{"wide", "", newWide},
 	{"diff", "", newDiff},
-	{"name", "", newFactory(printName)},
-	{"yaml", "", newFactory(printYAML)},
+	{"name", "", newText(appendName)},
+	{"yaml", "", newText(appendYAML)},
 	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
 	{"jsonpath", "TEMPLATE", newJSONPath},
 }
 
-func newFactory(print func(*bufio.Writer, *Event, *Options)) func(string, *Options) (Format, error) {
+func newText(text func([]byte, *Event, *Options) []byte) func(string, *Options) (Format, error) {
 	return func(_ string, opts *Options) (Format, error) {
-		return formatFunc(func(out *bufio.Writer, e *Event) { print(out, e, opts) }), nil
+		return textFormat(func(dst []byte, e *Event) []byte { return text(dst, e, opts) }), nil
 	}
 }
 
@@ -112,13 +109,9 @@ func New(spec string, opts *Options) (Format, error) {
 		}
 		return made, nil
 	}
-	return nil, unknownFormat(name)
-}
-
-func unknownFormat(name string) error {
 	hint := ""
 	if strings.HasPrefix(name, "go-template") {
 		hint = "; use jsonpath, custom-columns or jq instead"
 	}
-	return fmt.Errorf("unknown output format %q; the formats are %s%s", name, strings.Join(Names(), ", "), hint)
+	return nil, fmt.Errorf("unknown output format %q; the formats are %s%s", name, strings.Join(Names(), ", "), hint)
 }

@@ -46,9 +46,7 @@ func printedBy(t *testing.T, format Format, events ...*Event) string {
 	for _, e := range events {
 		format.Print(out, e)
 	}
-	if flusher, ok := format.(Flusher); ok {
-		flusher.Flush(out)
-	}
+	format.Flush(out)
 	require.NoError(t, out.Flush())
 	return text.String()
 }

@@ -2,11 +2,15 @@ package output
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -63,7 +67,7 @@ func (t *table) Print(_ *bufio.Writer, e *Event) {
 	t.pending = append(t.pending, r)
 }
 
-// Flush implements [Flusher].
+// Flush implements [Format].
 func (t *table) Flush(out *bufio.Writer) {
 	slices.SortStableFunc(t.pending, func(a, b row) int { return a.when.Compare(b.when) })
 	for _, r := range t.pending {
@@ -135,4 +139,253 @@ func typeColor(t lw.EventType) color {
 		return red
 	}
 	return faint
+}
+
+// clock is the human-readable time format. It omits the date.
+const clock = "15:04:05.000"
+
+// newLine returns the human-readable format: time, event type, kind, object, age and state. Objects of kind Event have
+// different columns. These columns have headers if lwcat follows only one resource.
+func newLine(_ string, opts *Options) (Format, error) {
+	return newTable(opts, func(e *Event) row {
+		if e.Object.Kind() == "Event" {
+			return eventRow(e, opts)
+		}
+		var r row
+		r.add("TIME", e.Time.Format(clock), faint)
+		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+		r.add("KIND", e.Object.Kind(), noColor)
+		r.add("OBJECT", e.Object.Key().String(), noColor)
+		r.add("AGE", age(e), faint)
+		r.add("STATE", summarize(e.Object), noColor)
+		return r
+	}), nil
+}
+
+// age returns the object's age at the time of the event, for example "5s", "3m" or "12d".
+func age(e *Event) string { return since(e.Time, e.Object.Get("metadata.creationTimestamp").String()) }
+
+// since formats the time since a timestamp in the largest unit that has a value of 2 or more. It returns "" if the
+// timestamp is invalid.
+func since(now time.Time, timestamp string) string {
+	then, err := time.Parse(time.RFC3339, timestamp)
+	if err != nil {
+		return ""
+	}
+	d := now.Sub(then)
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"y", 365 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}} {
+		if d >= 2*unit.of {
+			return strconv.Itoa(int(d/unit.of)) + unit.name
+		}
+	}
+	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
+}
+
+// eventRow returns the row for an Event of the core group or of events.k8s.io. It has the columns of kubectl events.
+func eventRow(e *Event, opts *Options) (r row) {
+	of := e.Object
+	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "metadata.creationTimestamp")
+	seen := since(e.Time, last)
+	if count := first(of, "series.count", "count", "deprecatedCount"); count != "" && count != "0" && count != "1" {
+		seen += fmt.Sprintf(" (x%s over %s)", count, since(e.Time, first(of, "firstTimestamp", "deprecatedFirstTimestamp", "eventTime")))
+	}
+	paint, typ := noColor, of.Get("type").String()
+	if typ == "Warning" {
+		paint = yellow
+	}
+	r.titled = !opts.Resources
+	r.when, _ = time.Parse(time.RFC3339, last) // an event without a time comes first
+	r.add("TIME", e.Time.Format(clock), faint)
+	r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	r.add("LAST SEEN", seen, faint)
+	r.add("TYPE", typ, paint)
+	r.add("REASON", of.Get("reason").String(), noColor)
+	if opts.Namespaces {
+		r.add("NAMESPACE", of.GetNamespace(), noColor)
+	}
+	r.add("OBJECT", strings.ToLower(first(of, "involvedObject.kind", "regarding.kind"))+"/"+first(of, "involvedObject.name", "regarding.name"), noColor)
+	r.add("MESSAGE", strings.TrimSpace(first(of, "message", "note")), noColor)
+	return r
+}
+
+// newWide returns the format that prints the server's columns. For objects without these columns, it prints the name
+// and age.
+func newWide(_ string, opts *Options) (Format, error) {
+	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
+}
+
+func wideRow(e *Event, opts *Options) (r row) {
+	r.titled = true
+	r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	if opts.Resources {
+		r.add("RESOURCE", e.Resource, noColor)
+	}
+	if opts.Namespaces {
+		r.add("NAMESPACE", e.Object.GetNamespace(), noColor)
+	}
+	if e.Row == nil {
+		r.add("NAME", e.Object.GetName(), noColor)
+		r.add("AGE", age(e), noColor)
+		return r
+	}
+	var cells []lw.Value
+	for cell := range e.Row.Cells.Elements() {
+		cells = append(cells, cell)
+	}
+	for i, column := range e.Row.Columns {
+		cell := ""
+		if i < len(cells) {
+			cell = cells[i].String()
+		}
+		r.add(strings.ToUpper(column), cell, noColor)
+	}
+	return r
+}
+
+// customColumn is a column of the custom-columns format.
+type customColumn struct {
+	header string
+	path   *jsonpath.Path
+}
+
+func (c *customColumn) cell(object lw.Value) string {
+	var values []string
+	for value := range c.path.Find(object) {
+		if text := value.String(); text != "" {
+			values = append(values, text)
+		}
+	}
+	if values == nil {
+		return "<none>"
+	}
+	return strings.Join(values, ",")
+}
+
+// newCustomColumns returns the format for columns such as "NAME:.metadata.name,PHASE:.status.phase".
+func newCustomColumns(text string, opts *Options) (Format, error) {
+	var columns []customColumn
+	for _, spec := range splitSpecs(strings.TrimSpace(text)) {
+		header, path, found := strings.Cut(spec, ":")
+		if !found || header == "" {
+			return nil, fmt.Errorf("expected a column such as NAME:.metadata.name, not %q", spec)
+		}
+		parsed, err := jsonpath.ParsePath(path)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, customColumn{header, parsed})
+	}
+	if columns == nil {
+		return nil, errors.New("expected at least one column")
+	}
+	return newTable(opts, func(e *Event) row { return customRow(columns, e, opts) }), nil
+}
+
+func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
+	r.titled = true
+	if opts.Types {
+		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	}
+	for _, c := range columns {
+		r.add(c.header, c.cell(e.Object.Get("")), noColor)
+	}
+	return r
+}
+
+// splitSpecs splits a string at commas outside brackets and quotes.
+func splitSpecs(text string) (specs []string) {
+	depth, quote, start := 0, rune(0), 0
+	for i, c := range text {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[' || c == '(':
+			depth++
+		case c == ']' || c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			specs = append(specs, text[start:i])
+			start = i + 1
+		}
+	}
+	return slices.DeleteFunc(append(specs, text[start:]), func(s string) bool { return s == "" })
+}
+
+// summarize returns the state of an object in a few words.
+func summarize(o *lw.Object) string {
+	if o.Get("metadata.deletionTimestamp").Exists() {
+		return "Terminating"
+	}
+	switch o.Kind() {
+	case "Node":
+		state := condition(o)
+		if o.Get("spec.unschedulable").Bool() {
+			state += ",SchedulingDisabled"
+		}
+		return strings.TrimSpace(state + " " + o.Get("status.nodeInfo.kubeletVersion").String())
+	case "DaemonSet":
+		return ratio(o, "status.numberReady", "status.desiredNumberScheduled") + " ready"
+	case "Job":
+		return strings.TrimSpace(condition(o) + " " + ratio(o, "status.succeeded", "spec.completions"))
+	case "Service":
+		return strings.TrimSpace(o.Get("spec.type").String() + " " + first(o, "spec.clusterIP", "spec.externalName"))
+	case "ConfigMap", "Secret":
+		keys := 0
+		for _, path := range []string{"data", "binaryData"} {
+			for range o.Get(path).Members() {
+				keys++
+			}
+		}
+		if keys == 1 {
+			return "1 key"
+		}
+		return fmt.Sprintf("%d keys", keys)
+	}
+	if state := first(o, "status.containerStatuses[0].state.waiting.reason", "status.phase"); state != "" {
+		return state
+	}
+	if o.Get("spec.replicas").Exists() {
+		return ratio(o, "status.readyReplicas", "spec.replicas") + " ready"
+	}
+	return condition(o)
+}
+
+// ratio formats two numbers, for example "2/3".
+func ratio(o *lw.Object, part, whole string) string {
+	return fmt.Sprintf("%d/%d", o.Get(part).Int(), o.Get(whole).Int())
+}
+
+// condition returns Ready or NotReady. If the object has no Ready condition, it returns the last condition that is
+// true.
+func condition(o *lw.Object) (state string) {
+	for condition := range o.Get("status.conditions").Elements() {
+		name, holds := condition.Get("type").String(), condition.Get("status").String() == "True"
+		switch {
+		case name == "Ready" && !holds:
+			return "NotReady"
+		case holds:
+			state = name
+		}
+		if name == "Ready" {
+			return state
+		}
+	}
+	return state
+}
+
+// first returns the first value at these paths that is not empty or null, or "".
+func first(object *lw.Object, paths ...string) string {
+	for _, path := range paths {
+		if text := object.Get(path).String(); text != "" {
+			return text
+		}
+	}
+	return ""
 }

@@ -1,0 +1,239 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/diff"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"go.yaml.in/yaml/v3"
+)
+
+// appendJSONL formats each event as a JSON object on one line:
+//
+//	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
+func appendJSONL(dst []byte, e *Event, opts *Options) []byte {
+	return endLine(appendEvent(dst, e, opts), opts)
+}
+
+// endLine ends a line of JSON. On a terminal, it escapes the control characters of the line.
+func endLine(line []byte, opts *Options) []byte {
+	if opts.Terminal {
+		line = []byte(escapedJSON(string(line)))
+	}
+	return append(line, '\n')
+}
+
+func appendEvent(dst []byte, e *Event, opts *Options) []byte {
+	dst = append(dst, `{"type":"`+e.Type.String()+`","time":"`+e.Time.UTC().Format(time.RFC3339Nano)+`","resource":`+quote(e.Resource)+
+		`,"key":`+quote(e.Object.Key().String())+`,"resourceVersion":`+quote(e.Object.GetResourceVersion())...)
+	return appendObjects(dst, e, opts)
+}
+
+// appendObjects appends the objects of an event and the closing brace.
+func appendObjects(dst []byte, e *Event, opts *Options) []byte {
+	dst = append(append(dst, `,"object":`...), e.Object.Raw()...)
+	if opts.Old && e.Old != nil {
+		dst = append(append(dst, `,"old":`...), e.Old.Raw()...)
+	}
+	return append(dst, '}')
+}
+
+// quote returns text as a JSON string. It is fast for valid names and resourceVersions, which need no escapes.
+func quote(text string) string {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(text) // encoding a string cannot fail
+			return string(quoted)
+		}
+	}
+	return `"` + text + `"`
+}
+
+// appendWire formats an event like the watch API: {"type":…,"object":…}.
+func appendWire(dst []byte, e *Event, opts *Options) []byte {
+	return endLine(appendObjects(append(dst, `{"type":"`+e.Type.String()+`"`...), e, opts), opts)
+}
+
+// data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event in jsonl
+// format.
+func data(e *Event, opts *Options) lw.Value {
+	if !opts.Types {
+		return e.Object.Get("")
+	}
+	event, err := lw.ParseValue(appendEvent(nil, e, opts))
+	if err != nil { // the event would be nested more deeply than lw allows
+		return e.Object.Get("")
+	}
+	return event
+}
+
+// appendYAML formats an event as a document between the markers "---" and "...", which delimit it in a stream:
+//
+//	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
+//	apiVersion: v1
+//	…
+//	...
+func appendYAML(dst []byte, e *Event, opts *Options) []byte {
+	var text bytes.Buffer
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	if err := errors.Join(encoder.Encode(yamlNode(data(e, opts))), encoder.Close()); err != nil {
+		panic(err) // impossible: the nodes are valid, and a bytes.Buffer accepts every write
+	}
+	dst = append(dst, "--- # "+e.Type.String()+" "+e.Time.UTC().Format(time.RFC3339Nano)+" "+Plain(e.Resource+" "+e.Object.Key().String())+"\n"...)
+	dst = append(dst, escape(text.String(), isBidi)...) // yamlString quotes strings with these characters
+	return append(dst, "...\n"...)
+}
+
+// yamlNode converts a value. It keeps the order of members and all digits of numbers.
+func yamlNode(v lw.Value) *yaml.Node {
+	switch v.Raw()[0] {
+	case '{':
+		node := &yaml.Node{Kind: yaml.MappingNode}
+		positions := map[string]int{}
+		for name, member := range v.Members() {
+			if at, twice := positions[name]; twice { // YAML forbids duplicate names; the last value counts, as in JSON
+				node.Content[at] = yamlNode(member)
+				continue
+			}
+			node.Content = append(node.Content, yamlString(name), yamlNode(member))
+			positions[name] = len(node.Content) - 1
+		}
+		return node
+	case '[':
+		node := &yaml.Node{Kind: yaml.SequenceNode}
+		for element := range v.Elements() {
+			node.Content = append(node.Content, yamlNode(element))
+		}
+		return node
+	case '"':
+		return yamlString(v.String())
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Raw()}
+}
+
+// yamlString quotes strings that YAML parsers would read as other types. The encoder alone does not quote all strings
+// that YAML 1.1 parsers misread. yamlString also quotes multi-line strings with leading space, because the encoder
+// writes them incorrectly, and strings with characters that change the text direction, so that they can be escaped.
+func yamlString(text string) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	block := strings.Contains(text, "\n")
+	switch strings.ToLower(text) {
+	case "y", "n", "yes", "no", "on", "off":
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	if strings.Trim(text, "0123456789:+-_.") == "" || strings.ContainsAny(text, "\r\t\u0085\u2028\u2029\ufeff") || strings.ContainsFunc(text, isBidi) || block && (text[0] == ' ' || text[0] == '\n') {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	return node
+}
+
+// newJSONPath returns the format that prints the result of a JSONPath template, one line per event. It prints nothing
+// if the result is empty. On a terminal, it replaces control characters in the object's values, but not in the template.
+func newJSONPath(text string, opts *Options) (Format, error) {
+	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
+	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {
+		return nil, errors.New("lwcat formats one object at a time: write {.metadata.name} instead of {.items[*].metadata.name}")
+	}
+	parsed, err := jsonpath.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	valueText := lw.Value.String
+	if opts.Terminal {
+		valueText = func(v lw.Value) string { return plainLines(v.String()) }
+	}
+	return textFormat(func(dst []byte, e *Event) []byte {
+		dst = parsed.Append(dst, data(e, opts), valueText)
+		if len(dst) > 0 && dst[len(dst)-1] != '\n' {
+			dst = append(dst, '\n')
+		}
+		return dst
+	}), nil
+}
+
+// appendName formats the object's name like kubectl, for example "pod/web-0" or "deployment.apps/web".
+func appendName(dst []byte, e *Event, opts *Options) []byte {
+	if opts.Types {
+		dst = fmt.Appendf(dst, "%-9s", e.Type)
+	}
+	return append(dst, Plain(nameOfKind(e)+"/"+e.Object.GetName())+"\n"...)
+}
+
+// nameOfKind returns the lower-case kind with its group, for example "pod" or "deployment.apps". For
+// PartialObjectMetadata, it returns the resource name.
+func nameOfKind(e *Event) string {
+	kind := strings.ToLower(e.Object.Kind())
+	group, _, found := strings.Cut(e.Object.APIVersion(), "/")
+	switch {
+	case kind == "partialobjectmetadata":
+		return e.Resource
+	case found:
+		return kind + "." + group
+	}
+	return kind
+}
+
+// newDiff returns the format that prints changes:
+//
+//	10:15:30.123 MODIFIED pods shop/web-0 7 → 8
+//	  ~ status.phase: "Pending" → "Running"
+//	  + status.conditions[Ready]: {"type":"Ready","status":"True"}
+//
+// It prints nothing for changes that the filter ignores.
+func newDiff(_ string, opts *Options) (Format, error) {
+	ignore := opts.Ignore
+	if ignore == nil {
+		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the header line shows the resourceVersion, and managedFields are noise
+	}
+	filter, err := diff.Ignoring(ignore)
+	return textFormat(func(dst []byte, e *Event) []byte {
+		var changes []diff.Change
+		if e.Type == lw.Modified && e.Old != nil {
+			changes = diff.Compare(e.Old.Get(""), e.Object.Get(""), filter)
+			if changes == nil {
+				return dst
+			}
+		}
+		dst = append(dst, diffHead(e, opts)...)
+		for _, change := range changes {
+			dst = append(dst, changeLine(&change, opts)...)
+		}
+		return dst
+	}), err
+}
+
+func diffHead(e *Event, opts *Options) string {
+	old, unknown := "", ""
+	switch {
+	case e.Old != nil:
+		old = Plain(e.Old.GetResourceVersion()) + " → "
+	case e.Type == lw.Modified:
+		unknown = " (previous state unknown)"
+	}
+	return opts.colorize(faint, e.Time.Format(clock)) + " " + opts.colorize(typeColor(e.Type), e.Type.String()) +
+		Plain(" "+e.Resource+" "+e.Object.Key().String()+" ") + old + Plain(e.Object.GetResourceVersion()) + unknown + "\n"
+}
+
+func changeLine(c *diff.Change, opts *Options) string {
+	path, old, new, paint := c.Path.String(), readable.Replace(c.Old.Raw()), readable.Replace(c.New.Raw()), yellow
+	text := "~ " + path + ": " + old + " → " + new
+	switch {
+	case c.Reorder:
+		text = "~ order of " + path + ": " + old + " → " + new
+	case !c.Old.Exists():
+		text, paint = "+ "+path+": "+new, green
+	case !c.New.Exists():
+		text, paint = "- "+path+": "+old, red
+	}
+	return "  " + opts.colorize(paint, Plain(text)) + "\n"
+}
+
+// readable replaces JSON's escapes for HTML characters. The first pair keeps escaped backslashes.
+var readable = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
