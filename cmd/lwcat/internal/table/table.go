@@ -69,17 +69,23 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	if err != nil {
 		return nil, err
 	}
-	b := &body{ReadCloser: source, tables: t, source: &budget{reader: source, frame: t.frame}}
-	b.decoder = json.NewDecoder(b.source)
-	if b.next = b.readHead; req.Watch {
-		b.next = b.readFrame
-	} else if b.readUntilRow() {
+	c := &converter{tables: t, source: &budget{reader: source, frame: t.frame}}
+	c.decoder = json.NewDecoder(c.source)
+	out, in := io.Pipe()
+	c.out = in
+	if req.Watch {
+		go func() { in.CloseWithError(c.convertWatch()) }()
+		return &body{out, source}, nil
+	}
+	empty := make(chan bool, 1)
+	go func() { in.CloseWithError(c.convertList(empty)) }()
+	if <-empty {
 		if err := source.Close(); err != nil {
 			return nil, err
 		}
 		return t.transport.Open(ctx, req)
 	}
-	return b, nil
+	return &body{out, source}, nil
 }
 
 // Codec decodes objects like lw.RawCodec, but ignores their cells in comparisons. A cell such as the age changes even if
@@ -92,20 +98,27 @@ func (Codec) Same(*lw.Object, *lw.Scanned) bool { return true }
 // maxMember limits each member of a Table other than its rows, in bytes. maxFrame limits each row and each watch event.
 const maxMember = 1 << 20
 
-// body converts Tables to lists or watch events.
+// body is the response that a converter writes.
 type body struct {
-	io.ReadCloser
+	*io.PipeReader
+	source io.ReadCloser
+}
+
+// Close closes the source, which ends the goroutine of the converter.
+func (b *body) Close() error {
+	_ = b.PipeReader.Close() // always returns nil
+	return b.source.Close()
+}
+
+// Redact removes the credential of the request from text. See package redact.
+func (b *body) Redact(text string) string { return redact.Body(b.source, text) }
+
+// converter converts Tables to lists or watch events in its own goroutine.
+type converter struct {
 	tables  *Transport
 	source  *budget
 	decoder *json.Decoder
-	next    func() ([]byte, error) // returns the next part of the converted body
-	rest    []byte                 // unread bytes of the current part
-
-	metadata []byte // metadata of the list, until the first row
-	kind     kind   // kind of the first row's object
-	rows     bool   // whether the list contains at least one row
-	items    bool   // whether the array of the items is open
-	empty    bool   // whether the response is a Table without rows
+	out     io.Writer
 }
 
 // kind is the type of an object.
@@ -114,194 +127,149 @@ type kind struct {
 	APIVersion string `json:"apiVersion"`
 }
 
-func (b *body) Read(p []byte) (n int, err error) {
-	for len(b.rest) == 0 {
-		if b.rest, err = b.next(); err != nil {
-			return 0, err
-		}
+// startsTable reads the kind of the response, which servers send first. It reports whether the response is a Table.
+func (c *converter) startsTable() bool {
+	c.source.remaining = maxMember
+	opened, err := c.decoder.Token()
+	if opened != json.Delim('{') {
+		return false
 	}
-	n = copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-// readUntilRow reads the response until the first row of a Table. It returns true if the Table has no rows. Read returns
-// any error.
-func (b *body) readUntilRow() (empty bool) {
-	for !b.empty && len(b.rest) == 0 {
-		var err error
-		if b.rest, err = b.next(); err != nil {
-			b.next = func() ([]byte, error) { return nil, err }
+	for err == nil && c.decoder.More() {
+		var name json.Token
+		if name, err = c.decoder.Token(); err != nil || name != "kind" && name != "apiVersion" {
 			return false
 		}
+		var text string
+		if err = c.decoder.Decode(&text); err == nil && name == "kind" {
+			return text == "Table"
+		}
 	}
-	return b.empty
+	return false
 }
 
-// Redact removes the credential of the request from text. See package redact.
-func (b *body) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
+// convertList converts a Table to a list of its objects, and copies any other response. Before it writes, it sends to
+// empty or closes it. It sends true if the Table has no rows, and then writes nothing.
+func (c *converter) convertList(empty chan<- bool) error {
+	defer close(empty)
+	c.source.seen = new(bytes.Buffer)
+	isTable := c.startsTable()
+	seen := c.source.seen
+	if c.source.seen = nil; !isTable { // the caller reports invalid responses
+		empty <- false
+		_, err := io.Copy(c.out, io.MultiReader(seen, c.source.reader))
+		return err
+	}
+	head, arrays, of := `{`, 0, kind{}
+	for c.more(maxMember) {
+		name, err := c.token()
+		if err != nil {
+			return err
+		}
+		var text json.RawMessage
+		switch {
+		case name == "rows":
+			err = c.convertRows(func(row *row) string {
+				if arrays++; arrays > 1 {
+					return `,"items":[`
+				}
+				_ = json.Unmarshal(row.Object, &of) // without a kind, the engine rejects the list of a known resource
+				empty <- false
+				return head + `"items":[`
+			})
+		default:
+			err = c.decode(&text)
+		}
+		switch {
+		case err != nil:
+		case name == "columnDefinitions":
+			c.tables.setColumns(text)
+		case name == "metadata" && arrays > 0:
+			_, err = io.WriteString(c.out, `,"metadata":`+string(text))
+		case name == "metadata":
+			head = `{"metadata":` + string(text) + `,`
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := c.token(); err != nil {
+		return err
+	}
+	if arrays == 0 {
+		empty <- true
+		return nil
+	}
+	// The list has the kind of its objects, because the engine accepts only lists of the resource.
+	end, err := json.Marshal(kind{of.Kind + "List", of.APIVersion})
+	if err == nil {
+		_, err = io.Copy(c.out, io.MultiReader(strings.NewReader(","+string(end[1:])+"\n"), c.decoder.Buffered(), c.source.reader))
+	}
+	return err
+}
 
-// readHead reads the kind of the response, which servers send first. It passes responses
-// through unchanged unless they are Tables.
-func (b *body) readHead() ([]byte, error) {
-	b.source.seen = new(bytes.Buffer)
-	b.source.remaining = maxMember
-	opened, err := b.decoder.Token()
-	kind := ""
-	for err == nil && opened == json.Delim('{') && kind == "" && b.decoder.More() {
-		var name json.Token
-		if name, err = b.decoder.Token(); err == nil && (name == "kind" || name == "apiVersion") {
-			var text string
-			err = b.decoder.Decode(&text)
-			if name == "kind" {
-				kind = text
+// convertRows converts an array of rows to items. start is called for the first row and returns the text before it.
+func (c *converter) convertRows(start func(*row) string) error {
+	opened, err := c.token()
+	switch {
+	case err != nil || opened == nil:
+		return err
+	case opened != json.Delim('['):
+		return invalid(c.decoder.InputOffset()-1, "rows to be an array")
+	}
+	first := true
+	for ; c.more(c.source.frame); first = false {
+		var next row
+		if err := c.decode(&next); err != nil {
+			return err
+		}
+		separator := ","
+		if first {
+			separator = start(&next)
+		}
+		if _, err := c.out.Write(next.appendObject([]byte(separator))); err != nil {
+			return err
+		}
+	}
+	if _, err = c.token(); err == nil && !first {
+		_, err = io.WriteString(c.out, "]")
+	}
+	return err
+}
+
+// convertWatch converts watch events. If the object of an event is a Table with one row, it replaces the Table with the
+// row's object and cells.
+func (c *converter) convertWatch() error {
+	for {
+		c.source.remaining = c.source.frame
+		var text json.RawMessage
+		if err := c.decoder.Decode(&text); err != nil {
+			return malformed(err)
+		}
+		var event struct {
+			Type   string
+			Object struct {
+				Kind              string
+				ColumnDefinitions json.RawMessage
+				Rows              []row
 			}
-		} else {
-			break
+		}
+		if json.Unmarshal(text, &event) == nil && event.Object.Kind == "Table" {
+			c.tables.setColumns(event.Object.ColumnDefinitions)
+			if len(event.Object.Rows) == 1 {
+				kind, _ := json.Marshal(event.Type) // encoding a string cannot fail
+				text = append(event.Object.Rows[0].appendObject([]byte(`{"type":`+string(kind)+`,"object":`)), '}')
+			}
+		}
+		if _, err := c.out.Write(append(text, '\n')); err != nil {
+			return err
 		}
 	}
-	if kind != "Table" { // the caller reports invalid responses
-		all := io.MultiReader(b.source.seen, b.ReadCloser)
-		b.next = func() ([]byte, error) { return readPrefix(all) }
-		return nil, nil
-	}
-	b.source.seen = nil
-	b.next = b.readMember
-	return nil, nil
 }
 
-func readPrefix(of io.Reader) ([]byte, error) {
-	text := make([]byte, 4<<10)
-	n, err := of.Read(text)
-	if n > 0 {
-		err = nil // the next read returns the error again
-	}
-	return text[:n], err
-}
-
-// readMember reads the next member of the Table and returns the corresponding member of the list, if there is one.
-func (b *body) readMember() ([]byte, error) {
-	b.source.remaining = maxMember
-	if !b.decoder.More() {
-		return b.readEnd()
-	}
-	name, err := b.token()
-	if err != nil {
-		return nil, err
-	}
-	if name == "rows" {
-		return b.openRows()
-	}
-	var text json.RawMessage
-	if err := b.decode(&text); err != nil {
-		return nil, err
-	}
-	switch {
-	case name == "columnDefinitions":
-		b.tables.setColumns(text)
-	case name == "metadata" && b.rows:
-		return append([]byte(`,"metadata":`), text...), nil
-	case name == "metadata":
-		b.metadata = text
-	}
-	return nil, nil
-}
-
-// openRows reads the start of the rows.
-func (b *body) openRows() ([]byte, error) {
-	switch opened, err := b.token(); {
-	case err != nil:
-		return nil, err
-	case opened == json.Delim('['):
-		b.next = b.readRow
-		return nil, nil
-	case opened == nil:
-		return nil, nil
-	}
-	return nil, invalid(b.decoder.InputOffset()-1, "rows to be an array")
-}
-
-// readRow reads the next row and returns it as an item of the list.
-func (b *body) readRow() ([]byte, error) {
-	b.source.remaining = b.source.frame
-	if !b.decoder.More() {
-		b.next = b.readMember
-		_, err := b.token()
-		if !b.items {
-			return nil, err
-		}
-		b.items = false
-		return []byte("]"), err
-	}
-	var next row
-	if err := b.decode(&next); err != nil {
-		return nil, err
-	}
-	return next.appendObject(b.appendSeparator(&next)), nil
-}
-
-// appendSeparator returns the text before an item. The text before the first item starts the list.
-func (b *body) appendSeparator(next *row) (text []byte) {
-	switch {
-	case b.items:
-		return []byte(",")
-	case b.rows:
-		text = []byte(`,"items":[`)
-	case b.metadata != nil:
-		text = append(append([]byte(`{"metadata":`), b.metadata...), `,"items":[`...)
-	default:
-		text = []byte(`{"items":[`)
-	}
-	if !b.rows {
-		_ = json.Unmarshal(next.Object, &b.kind) // without a kind, the engine rejects the list of a known resource
-	}
-	b.rows, b.items, b.metadata = true, true, nil
-	return text
-}
-
-// readEnd closes the list and passes any later bytes through. The list has the kind of its objects, because the engine
-// accepts only lists of the resource.
-func (b *body) readEnd() ([]byte, error) {
-	if _, err := b.token(); err != nil {
-		return nil, err
-	}
-	if !b.rows {
-		b.empty = true
-		return nil, nil
-	}
-	list, err := json.Marshal(kind{b.kind.Kind + "List", b.kind.APIVersion})
-	rest := io.MultiReader(b.decoder.Buffered(), b.ReadCloser)
-	b.next = func() ([]byte, error) { return readPrefix(rest) }
-	return append(append([]byte(","), list[1:]...), '\n'), err
-}
-
-// readFrame reads and returns the next watch event. If its object is a Table with one row, readFrame replaces the Table
-// with the row's object and cells.
-func (b *body) readFrame() ([]byte, error) {
-	b.source.remaining = b.source.frame
-	var text json.RawMessage
-	if err := b.decoder.Decode(&text); err != nil {
-		return nil, malformed(err)
-	}
-	var event struct {
-		Type   string
-		Object struct {
-			Kind              string
-			ColumnDefinitions json.RawMessage
-			Rows              []row
-		}
-	}
-	if json.Unmarshal(text, &event) != nil || event.Object.Kind != "Table" {
-		return append(text, '\n'), nil
-	}
-	b.tables.setColumns(event.Object.ColumnDefinitions)
-	if len(event.Object.Rows) != 1 {
-		return append(text, '\n'), nil
-	}
-	kind, _ := json.Marshal(event.Type) // encoding a string cannot fail
-	frame := append([]byte(`{"type":`), kind...)
-	frame = append(frame, `,"object":`...)
-	return append(event.Object.Rows[0].appendObject(frame), "}\n"...), nil
+// more reports whether the current array or object continues. The next value may have at most limit bytes.
+func (c *converter) more(limit int) bool {
+	c.source.remaining = limit
+	return c.decoder.More()
 }
 
 // setColumns stores the column names if the definitions contain any.
@@ -334,12 +302,12 @@ func (r *row) appendObject(text []byte) []byte {
 }
 
 // token returns the next token. The end of the input is an error, because the document is not complete.
-func (b *body) token() (json.Token, error) {
-	token, err := b.decoder.Token()
+func (c *converter) token() (json.Token, error) {
+	token, err := c.decoder.Token()
 	return token, unexpectedEOF(err)
 }
 
-func (b *body) decode(into any) error { return unexpectedEOF(b.decoder.Decode(into)) }
+func (c *converter) decode(into any) error { return unexpectedEOF(c.decoder.Decode(into)) }
 
 func unexpectedEOF(err error) error {
 	if err == io.EOF || isTruncated(err) {
