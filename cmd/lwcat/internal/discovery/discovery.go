@@ -52,43 +52,26 @@ const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscovery
 // Ask returns the server's resources. It sends two concurrent requests. The field Missing lists the groups that could
 // not be discovered. Ask returns an error if it finds no resources.
 func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
-	var core, groups response
+	roots := []string{"/api", "/apis"}
+	found, errs := make([]Resources, len(roots)), make([]error, len(roots))
 	var both sync.WaitGroup
-	both.Go(func() { core = fetchRoot(ctx, transport, "/api") })
-	both.Go(func() { groups = fetchRoot(ctx, transport, "/apis") })
+	for i, root := range roots {
+		both.Go(func() { found[i], errs[i] = fetch(ctx, transport, root) })
+	}
 	both.Wait()
 	all := &Resources{}
-	for _, a := range []response{core, groups} {
-		all.All = append(all.All, a.resources...)
-		all.Missing = append(all.Missing, a.missing...)
+	for i, root := range roots {
+		all.All = append(all.All, found[i].All...)
+		all.Missing = append(all.Missing, found[i].Missing...)
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", root, errs[i])
+			all.Missing = append(all.Missing, errs[i].Error())
+		}
 	}
-	if err := cmp.Or(core.err, groups.err); err != nil && len(all.All) == 0 {
+	if err := cmp.Or(errs...); err != nil && len(all.All) == 0 {
 		return nil, fmt.Errorf("discovering the server's resources: %w", err)
 	}
 	return all, nil
-}
-
-// response contains the resources below /api or /apis.
-type response struct {
-	resources []Resource
-	missing   []string
-	err       error // set if the request failed
-}
-
-// fetchRoot fetches the resources below /api or /apis.
-func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a response) {
-	d, err := fetch(ctx, transport, root)
-	kind := d.string("kind")
-	switch {
-	case err == nil && kind == "APIGroupDiscoveryList":
-		return d.aggregated()
-	case err == nil && (kind == "APIVersions" || kind == "APIGroupList"):
-		err = errors.New("the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods")
-	case err == nil:
-		err = fmt.Errorf("expected a discovery document, got kind %.40q", kind)
-	}
-	err = fmt.Errorf("%s: %w", root, err)
-	return response{err: err, missing: []string{err.Error()}}
 }
 
 // maxBytes limits the size of a document. A server with a thousand custom resources sends about 0.5 MiB.
@@ -97,88 +80,77 @@ const maxBytes = 8 << 20
 // ErrTooLarge reports that a document exceeds the limit.
 var ErrTooLarge = errors.New("the discovery response is too large")
 
-func fetch(ctx context.Context, transport lw.Transport, path string) (document, error) {
-	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
+// fetch fetches the resources below /api or /apis. It keeps the JSON text of the document, because decoded structs could
+// be fifty times as large as a malicious response.
+func fetch(ctx context.Context, transport lw.Transport, root string) (Resources, error) {
+	body, err := transport.Open(ctx, &lw.Request{Path: root, Accept: accept})
 	if err != nil {
-		return document{}, err
+		return Resources{}, err
 	}
 	defer body.Close()
 	var text json.RawMessage
-	err = json.NewDecoder(&limitedReader{from: body, remaining: maxBytes}).Decode(&text)
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return document{}, fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
+	limited := &io.LimitedReader{R: body, N: maxBytes}
+	err = json.NewDecoder(limited).Decode(&text)
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok && limited.N > 0 {
+		return Resources{}, fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
+	}
+	if err != nil && limited.N == 0 {
+		return Resources{}, ErrTooLarge
 	}
 	if err != nil {
-		return document{}, err
+		return Resources{}, err
 	}
-	value, err := lw.ParseValue(text)
-	return document(value), err
-}
-
-// limitedReader reads at most remaining bytes and then returns ErrTooLarge.
-type limitedReader struct {
-	from      io.Reader
-	remaining int
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.remaining == 0 {
-		return 0, ErrTooLarge
+	document, err := lw.ParseValue(text)
+	if err != nil {
+		return Resources{}, err
 	}
-	n, err := l.from.Read(p[:min(len(p), l.remaining)])
-	l.remaining -= n
-	return n, err
+	switch kind := stringAt(document, "kind"); kind {
+	case "APIGroupDiscoveryList":
+		return aggregated(document), nil
+	case "APIVersions", "APIGroupList":
+		return Resources{}, errors.New("the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods")
+	default:
+		return Resources{}, fmt.Errorf("expected a discovery document, got kind %.40q", kind)
+	}
 }
 
-// document is an APIGroupDiscoveryList or a part of it. It keeps the JSON text, because decoded structs could be fifty
-// times as large as a malicious response.
-type document lw.Value
+// aggregated returns all resources in an APIGroupDiscoveryList. For a stale group version, these are the last resources
+// that the server knew.
+func aggregated(document lw.Value) (found Resources) {
+	for item := range document.Member("items").Elements() {
+		group := stringAt(item, "metadata.name")
+		for of := range item.Member("versions").Elements() {
+			version := stringAt(of, "version")
+			if stringAt(of, "freshness") == "Stale" {
+				found.Missing = append(found.Missing, group+"/"+version+": the aggregated API server does not respond")
+			}
+			for r := range of.Member("resources").Elements() {
+				if name := stringAt(r, "resource"); name != "" {
+					found.All = append(found.All, Resource{
+						Group: group, Version: version, Plural: name, Singular: stringAt(r, "singularResource"),
+						Kind: stringAt(r, "responseKind.kind"), ShortNames: stringsAt(r, "shortNames"),
+						Namespaced: stringAt(r, "scope") == "Namespaced", Verbs: stringsAt(r, "verbs"),
+					})
+				}
+			}
+		}
+	}
+	return found
+}
 
-func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
-
-// stringOf returns the decoded string, or "" for values of other types.
-func stringOf(v lw.Value) string {
-	if !strings.HasPrefix(v.Raw(), `"`) {
+// stringAt returns the string at a path, or "" for values of other types.
+func stringAt(v lw.Value, path string) string {
+	if v = v.Get(path); !strings.HasPrefix(v.Raw(), `"`) {
 		return ""
 	}
 	return v.String()
 }
 
-func (d document) strings(name string) (all []string) {
-	for element := range lw.Value(d).Member(name).Elements() {
-		all = append(all, stringOf(element))
+func stringsAt(v lw.Value, name string) (all []string) {
+	for element := range v.Member(name).Elements() {
+		all = append(all, stringAt(element, ""))
 	}
 	return all
-}
-
-func (d document) each(name string, visit func(document)) {
-	for element := range lw.Value(d).Member(name).Elements() {
-		visit(document(element))
-	}
-}
-
-// aggregated returns all resources in an aggregated discovery document. For a stale group version, these are the last
-// resources that the server knew.
-func (d document) aggregated() (a response) {
-	d.each("items", func(of document) {
-		group := of.string("metadata.name")
-		of.each("versions", func(of document) {
-			version := of.string("version")
-			if of.string("freshness") == "Stale" {
-				a.missing = append(a.missing, group+"/"+version+": the aggregated API server does not respond")
-			}
-			of.each("resources", func(r document) {
-				if name := r.string("resource"); name != "" {
-					a.resources = append(a.resources, Resource{
-						Group: group, Version: version, Plural: name, Singular: r.string("singularResource"),
-						Kind: r.string("responseKind.kind"), ShortNames: r.strings("shortNames"),
-						Namespaced: r.string("scope") == "Namespaced", Verbs: r.strings("verbs"),
-					})
-				}
-			})
-		})
-	})
-	return a
 }
 
 // Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps. It
