@@ -127,12 +127,9 @@ type limiter struct {
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
-	l := &limiter{remaining: -1}
+	l := &limiter{remaining: -1, watcher: condition.Watch(o.conditions, collections)}
 	if o.count > 0 {
 		l.remaining = o.count
-	}
-	if len(o.conditions) > 0 {
-		l.watcher = condition.Watch(o.conditions, collections)
 	}
 	return l
 }
@@ -159,9 +156,7 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 func (l *limiter) restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.watcher != nil {
-		l.watcher.Restore()
-	}
+	l.watcher.Restore()
 }
 
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
@@ -181,9 +176,6 @@ func (l *limiter) observe(collection int, o *lw.Object) {
 }
 
 func (l *limiter) check(collection int, event *output.Event) {
-	if l.watcher == nil {
-		return
-	}
 	if event.Type == lw.Deleted {
 		l.watcher.Delete(collection, event.Object)
 	} else {
@@ -209,9 +201,7 @@ func (l *limiter) reason() error {
 func (l *limiter) listed() (last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.watcher != nil {
-		l.watcher.Complete()
-		l.done = l.done || l.watcher.Holds()
-	}
+	l.watcher.Complete()
+	l.done = l.done || l.watcher.Holds()
 	return l.done
 }

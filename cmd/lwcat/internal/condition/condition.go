@@ -85,10 +85,10 @@ func Parse(text string) (*Condition, error) {
 // Rollout reports whether the condition waits for a rollout.
 func (c *Condition) Rollout() bool { return c.rollout }
 
-// splitTerms splits a string at && outside quotes. It rejects other operators between terms.
 // NeedsAll reports whether the condition depends on every object, so that a part of the collection cannot meet it.
 func (c *Condition) NeedsAll() bool { return c.over != anyOf }
 
+// splitTerms splits a string at && outside quotes. It rejects other operators between terms.
 func splitTerms(text string) (terms []string, problem string) {
 	start, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {
@@ -163,51 +163,47 @@ func (c *Condition) matches(o *lw.Object) bool {
 // term is a condition on one object.
 type term func(*lw.Object) bool
 
-// operators lists the operators in the order in which parseTerm tries them. Longer operators precede their prefixes.
-var operators = []struct {
-	text  string
-	holds func(order int) bool
-}{
-	{"==", func(order int) bool { return order == 0 }},
-	{"!=", func(order int) bool { return order != 0 }},
-	{"<=", func(order int) bool { return order <= 0 }},
-	{">=", func(order int) bool { return order >= 0 }},
-	{"<", func(order int) bool { return order < 0 }},
-	{">", func(order int) bool { return order > 0 }},
-	{"=", func(order int) bool { return order == 0 }},
+// operation matches a comparison: its left side, its operator and its right side.
+var operation = regexp.MustCompile(`(?s)^([^=!<>]*)(==|!=|<=|>=|<|>|=)(.*)$`)
+
+// comparisons contains the operators. Each one reports whether it holds for the order of its two sides.
+var comparisons = map[string]func(order int) bool{
+	"=":  func(order int) bool { return order == 0 },
+	"==": func(order int) bool { return order == 0 },
+	"!=": func(order int) bool { return order != 0 },
+	"<=": func(order int) bool { return order <= 0 },
+	">=": func(order int) bool { return order >= 0 },
+	"<":  func(order int) bool { return order < 0 },
+	">":  func(order int) bool { return order > 0 },
 }
 
 func parseTerm(text string) (t term, problem string) {
-	at := strings.IndexAny(text, "=!<>")
-	if at < 0 {
+	if !strings.ContainsAny(text, "=!<>") {
 		path, problem := parsePath(text, true)
 		return func(o *lw.Object) bool { return isTrue(o.Get(path)) }, problem
 	}
-	left, right := strings.TrimSpace(text[:at]), text[at:]
-	for _, operator := range operators {
-		value, found := strings.CutPrefix(right, operator.text)
-		if !found {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if left == "condition" && strings.Trim(operator.text, "=") == "" {
-			return conditionTerm(value)
-		}
-		path, problem := parsePath(left, false)
-		if problem != "" {
-			return nil, problem
-		}
-		other, problem := parseValue(operator.text, value)
-		return func(o *lw.Object) bool {
-			a := o.Get(path)
-			b, ok := other(o)
-			if !a.Exists() || !ok {
-				return operator.text == "!="
-			}
-			return operator.holds(compare(a.String(), b))
-		}, problem
+	parts := operation.FindStringSubmatch(text)
+	if parts == nil {
+		left, _, _ := strings.Cut(text, "!")
+		return nil, "expected one of the operators = == != < <= > >= after " + strings.TrimSpace(left)
 	}
-	return nil, "expected one of the operators = == != < <= > >= after " + left
+	left, operator, value := strings.TrimSpace(parts[1]), parts[2], strings.TrimSpace(parts[3])
+	if left == "condition" && strings.Trim(operator, "=") == "" {
+		return conditionTerm(value)
+	}
+	path, problem := parsePath(left, false)
+	if problem != "" {
+		return nil, problem
+	}
+	other, problem := parseValue(operator, value)
+	return func(o *lw.Object) bool {
+		a := o.Get(path)
+		b, ok := other(o)
+		if !a.Exists() || !ok {
+			return operator == "!="
+		}
+		return comparisons[operator](compare(a.String(), b))
+	}, problem
 }
 
 // parseValue returns a function that returns the value on the right of an operator, and whether the value exists.

@@ -63,14 +63,14 @@ func (w *Watcher) Restore() { w.objects++ }
 // Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
-// Holds reports whether all conditions hold now.
+// Holds reports whether all conditions hold now. It returns false if there are none.
 func (w *Watcher) Holds() bool {
 	for i := range w.conditions {
 		if !w.holds(i) {
 			return false
 		}
 	}
-	return true
+	return len(w.conditions) > 0
 }
 
 func (w *Watcher) holds(i int) bool {

@@ -4,6 +4,7 @@ package diff
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,19 +33,16 @@ type comparison struct {
 }
 
 func (c *comparison) values(path Path, old, new lw.Value) {
+	ignored, partly := c.filter.skips(path)
 	switch {
-	case c.filter.skips(path) || old == new:
-	case isObject(old) && isObject(new), c.filter.skipsWithin(path) && (isObject(old) || isObject(new)) && (!old.Exists() || !new.Exists()):
-		c.objects(path, old, new)
+	case ignored || old == new:
+	case isObject(old) && isObject(new), partly && (isObject(old) || isObject(new)) && (!old.Exists() || !new.Exists()):
+		eachMember(path, membersOf(old), membersOf(new), false, c.values)
 	case isArray(old) && isArray(new):
 		c.arrays(path, old, new)
 	case !equal(old, new):
 		c.changes = append(c.changes, Change{Path: path, Old: old, New: new})
 	}
-}
-
-func (c *comparison) objects(path Path, old, new lw.Value) {
-	eachMember(path, membersOf(old), membersOf(new), false, c.values)
 }
 
 // eachMember visits the members of both values: first those of the new value, then those that only the old value has.
@@ -173,25 +171,15 @@ func arrayOf(names []string) lw.Value {
 
 // equal reports whether two values are equal. It ignores whitespace, escapes and the order of members.
 func equal(a, b lw.Value) bool {
-	switch {
-	case a == b:
-		return true
-	case !a.Exists() || !b.Exists() || a.Raw()[0] != b.Raw()[0]:
-		return false
-	case a.Raw()[0] == '"':
-		return a.String() == b.String()
-	case isArray(a):
-		return slices.EqualFunc(elementsOf(a), elementsOf(b), equal)
-	case isObject(a):
-		before, after := membersOf(a), membersOf(b)
-		for name, value := range before.values {
-			if !equal(value, after.values[name]) {
-				return false
-			}
-		}
-		return len(before.values) == len(after.values)
-	}
-	return false
+	return a == b || a.Exists() && b.Exists() && reflect.DeepEqual(decode(a), decode(b))
+}
+
+// decode keeps numbers as text, because floats cannot represent all integers.
+func decode(v lw.Value) (value any) {
+	decoder := json.NewDecoder(strings.NewReader(v.Raw()))
+	decoder.UseNumber()
+	_ = decoder.Decode(&value) // a Value is valid JSON
+	return value
 }
 
 // Step selects a member of an object or an element of an array.
@@ -283,22 +271,12 @@ func Ignoring(paths []string) (f Filter, err error) {
 	return f, nil
 }
 
-// skips reports whether the filter ignores a path.
-func (f *Filter) skips(path Path) bool {
+// skips reports whether the filter ignores a path, and whether it may ignore a descendant of the path.
+func (f *Filter) skips(path Path) (whole, part bool) {
 	for _, p := range f.ignored {
-		if len(p) == len(path) && p.startsWith(path) {
-			return true
+		if p.startsWith(path) {
+			whole, part = whole || len(p) == len(path), part || len(p) > len(path)
 		}
 	}
-	return false
-}
-
-// skipsWithin reports whether the filter may ignore a descendant of a path.
-func (f *Filter) skipsWithin(path Path) bool {
-	for _, p := range f.ignored {
-		if len(p) > len(path) && p.startsWith(path) {
-			return true
-		}
-	}
-	return false
+	return whole, part
 }
