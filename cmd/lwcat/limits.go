@@ -161,13 +161,6 @@ func (l *limiter) restore() {
 
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
 
-// met reports whether --until is met.
-func (l *limiter) met() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.done
-}
-
 // observe evaluates --until for an object that is not printed.
 func (l *limiter) observe(collection int, o *lw.Object) {
 	l.mu.Lock()

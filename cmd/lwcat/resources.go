@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -256,35 +257,25 @@ func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) 
 	return resource, nil
 }
 
+var (
+	// apiPath matches the path of a collection or an object: the API version, the collection and the object.
+	apiPath = regexp.MustCompile(`^(/api/[^/]*|/apis/[^/]*/[^/]*)(?:/watch)?((?:/namespaces/[^/]*)?/[^/]*)(?:/([^/]*))?$`)
+	// belowVersion matches all paths below an API version.
+	belowVersion = regexp.MustCompile(`^/(api|apis/[^/]*)/[^/]*/`)
+)
+
 // splitPath splits an API path into the path of the collection and the name of one object. It returns other paths
 // unchanged.
 func splitPath(path string) (collection, object string, err error) {
-	parts := strings.Split(path, "/") // a path starts with a slash, so its first part is empty
-	root := 3                         // index of pods in /api/v1/pods
-	if len(parts) > 1 && parts[1] == "apis" {
-		root = 4 // index of deployments in /apis/apps/v1/deployments
-	}
-	if len(parts) <= root || parts[1] != "api" && parts[1] != "apis" {
-		return path, "", nil
-	}
-	if parts[root] == "watch" {
-		parts = slices.Delete(parts, root, root+1)
-	}
-	plural := root // index of the plural
-	if len(parts) > root+2 && parts[root] == "namespaces" {
-		plural = root + 2
-	}
-	switch len(parts) - plural {
-	case 1:
-	case 2:
-		if object, err = url.PathUnescape(parts[plural+1]); err != nil {
-			return "", "", err
-		}
-		parts = parts[:plural+1]
-	default:
+	parts := apiPath.FindStringSubmatch(path)
+	switch {
+	case parts != nil:
+		object, err = url.PathUnescape(parts[3])
+		return parts[1] + parts[2], object, err
+	case belowVersion.MatchString(path):
 		return "", "", errors.New("expected the path of a collection or an object")
 	}
-	return strings.Join(parts, "/"), object, nil
+	return path, "", nil
 }
 
 // eventTypes are the values of --types.

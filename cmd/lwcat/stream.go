@@ -119,7 +119,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	seen, last := s.limiter.take(s.number, events, print)
 	written, all := !print || !s.listing || last, len(seen) == len(events)
 	if print {
-		if err = s.print(seen, written); errors.Is(err, syscall.EPIPE) && s.limiter.met() {
+		if err = s.print(seen, written); errors.Is(err, syscall.EPIPE) && s.limiter.reason() == errDone {
 			return true, errDone // the condition holds, although the reader of the output has exited
 		} else if err != nil {
 			return true, err

@@ -166,16 +166,8 @@ type term func(*lw.Object) bool
 // operation matches a comparison: its left side, its operator and its right side.
 var operation = regexp.MustCompile(`(?s)^([^=!<>]*)(==|!=|<=|>=|<|>|=)(.*)$`)
 
-// comparisons contains the operators. Each one reports whether it holds for the order of its two sides.
-var comparisons = map[string]func(order int) bool{
-	"=":  func(order int) bool { return order == 0 },
-	"==": func(order int) bool { return order == 0 },
-	"!=": func(order int) bool { return order != 0 },
-	"<=": func(order int) bool { return order <= 0 },
-	">=": func(order int) bool { return order >= 0 },
-	"<":  func(order int) bool { return order < 0 },
-	">":  func(order int) bool { return order > 0 },
-}
+// trueFor lists the operators that hold for each order of two values.
+var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"=", "==", "<=", ">="}, 1: {">", ">=", "!="}}
 
 func parseTerm(text string) (t term, problem string) {
 	if !strings.ContainsAny(text, "=!<>") {
@@ -202,7 +194,7 @@ func parseTerm(text string) (t term, problem string) {
 		if !a.Exists() || !ok {
 			return operator == "!="
 		}
-		return comparisons[operator](compare(a.String(), b))
+		return slices.Contains(trueFor[compare(a.String(), b)], operator)
 	}, problem
 }
 

@@ -65,7 +65,7 @@ func eachMember(path Path, before, after members, element bool, visit func(path 
 }
 
 func (c *comparison) arrays(path Path, old, new lw.Value) {
-	before, after := elementsOf(old), elementsOf(new)
+	before, after := slices.Collect(old.Elements()), slices.Collect(new.Elements())
 	for _, key := range []string{"name", "type"} {
 		was, ok := namesOf(before, key)
 		is, too := namesOf(after, key)
@@ -138,13 +138,6 @@ func membersOf(v lw.Value) members {
 		m.values[name] = value
 	}
 	return m
-}
-
-func elementsOf(v lw.Value) (elements []lw.Value) {
-	for element := range v.Elements() {
-		elements = append(elements, element)
-	}
-	return elements
 }
 
 // namesOf returns the elements of an array by name. key is the member that contains the name, for example "type". ok is

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"iter"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,13 +128,10 @@ func toDescendants(from, root lw.Value, yield func(lw.Value) bool) bool {
 // slice selects a part of an array. Negative bounds count from the end.
 type slice struct{ start, end *int }
 
-func toSlices(slices []slice) step {
+func toSlices(parts []slice) step {
 	return func(from, _ lw.Value, yield func(lw.Value) bool) bool {
-		var all []lw.Value
-		for element := range from.Elements() {
-			all = append(all, element)
-		}
-		for _, s := range slices {
+		all := slices.Collect(from.Elements())
+		for _, s := range parts {
 			for i := s.bound(s.start, 0, len(all)); i < s.bound(s.end, len(all), len(all)); i++ {
 				if !yield(all[i]) {
 					return false
@@ -195,20 +193,14 @@ func (f *filter) holds(in scope) bool {
 		return false
 	}
 	order, comparable := compare(left, right)
-	switch f.operator {
-	case "==":
-		return comparable && order == 0
-	case "!=":
-		return !comparable || order != 0
-	case "<":
-		return comparable && order < 0
-	case "<=":
-		return comparable && order <= 0
-	case ">":
-		return comparable && order > 0
+	if !comparable {
+		return f.operator == "!="
 	}
-	return comparable && order >= 0
+	return slices.Contains(trueFor[order], f.operator)
 }
+
+// trueFor lists the operators that hold for each order of two values.
+var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"==", "<=", ">="}, 1: {">", ">=", "!="}}
 
 // compare returns the order of two values. comparable is false if their types differ.
 func compare(a, b lw.Value) (order int, comparable bool) {

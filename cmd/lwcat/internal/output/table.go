@@ -231,10 +231,7 @@ func wideRow(e *Event, opts *Options) (r row) {
 		r.add("AGE", age(e), noColor)
 		return r
 	}
-	var cells []lw.Value
-	for cell := range e.Row.Cells.Elements() {
-		cells = append(cells, cell)
-	}
+	cells := slices.Collect(e.Row.Cells.Elements())
 	for i, column := range e.Row.Columns {
 		cell := ""
 		if i < len(cells) {
