@@ -3,6 +3,7 @@ package jsonpath
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -78,9 +79,7 @@ func (p *parser) expect(prefix string) {
 }
 
 func (p *parser) spaces() {
-	for strings.IndexByte(" \t\r\n", p.peek()) >= 0 && p.at < len(p.text) {
-		p.at++
-	}
+	p.at = len(p.text) - len(strings.TrimLeft(p.text[p.at:], " \t\r\n"))
 }
 
 // nodes parses up to the end of the text, or up to {end} in a range.
@@ -163,25 +162,24 @@ func (p *parser) path() *Path {
 	}
 }
 
-// member parses a name or *. A backslash escapes the next character of the name.
+// memberName matches a name in which a backslash escapes a character.
+var (
+	memberName = regexp.MustCompile(`(?s)^(?:\\.|[^ \t\r\n.[\]{}()=!<>,|&'"\\])+`)
+	escaped    = regexp.MustCompile(`(?s)\\(.)`)
+)
+
+// member parses a name or *.
 func (p *parser) member() step {
 	if p.take("*") {
 		return toAll
 	}
-	var name strings.Builder
-	for p.at < len(p.text) && !strings.ContainsRune(" \t\r\n.[]{}()=!<>,|&'\"", rune(p.peek())) {
-		if p.peek() == '\\' {
-			p.at++
-		}
-		if p.at < len(p.text) {
-			name.WriteByte(p.peek())
-			p.at++
-		}
-	}
-	if name.Len() == 0 {
+	name := memberName.FindString(p.text[p.at:])
+	if name == "" {
 		p.expected("a name")
+	} else {
+		p.at += len(name)
 	}
-	return toMembers([]string{name.String()})
+	return toMembers([]string{escaped.ReplaceAllString(name, "$1")})
 }
 
 // quoted parses a string in single or double quotes with Go's escape sequences.
@@ -256,22 +254,20 @@ func (p *parser) slice() slice {
 }
 
 func (p *parser) number() *int {
-	start := p.at
-	p.take("-")
-	for p.peek() >= '0' && p.peek() <= '9' {
-		p.at++
-	}
-	if p.at == start {
+	digits := integer.FindString(p.text[p.at:])
+	n, err := strconv.Atoi(digits)
+	switch {
+	case digits == "":
 		return nil
-	}
-	n, err := strconv.Atoi(p.text[start:p.at])
-	if err != nil {
-		p.at = start
+	case err != nil:
 		p.expected("an index")
 		return nil
 	}
+	p.at += len(digits)
 	return &n
 }
+
+var integer = regexp.MustCompile(`^-?[0-9]+`)
 
 func (p *parser) filter() *filter {
 	f := &filter{left: p.operand()}
@@ -299,15 +295,14 @@ func (p *parser) operand() operand {
 	case strings.IndexByte("@$.[", c) >= 0:
 		return operand{path: p.path()}
 	}
-	start := p.at
-	for p.at < len(p.text) && strings.IndexByte(" \t)=!<>", p.peek()) < 0 {
-		p.at++
+	text := p.text[p.at:]
+	if end := strings.IndexAny(text, " \t)=!<>"); end >= 0 {
+		text = text[:end]
 	}
-	text := p.text[start:p.at]
 	if value, err := lw.ParseValue([]byte(text)); err == nil {
+		p.at += len(text)
 		return operand{literal: value}
 	}
-	p.at = start
 	p.expected("a path, a number, true, false, null or a quoted string")
 	return operand{}
 }

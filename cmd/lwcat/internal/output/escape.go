@@ -9,42 +9,22 @@ import (
 
 // isControl reports whether a character moves the cursor, ends a line or changes the text direction.
 func isControl(r rune) bool {
-	return unicode.IsControl(r) || isSeparator(r) || isBidi(r)
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || isBidi(r)
 }
-
-func isSeparator(r rune) bool { return r == '\u2028' || r == '\u2029' }
 
 func isBidi(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
 // Plain replaces line breaks and control characters, so that the text fits on one line and cannot affect the terminal.
-func Plain(text string) string {
-	return replaceControls(text, func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		return utf8.RuneError
-	})
-}
+func Plain(text string) string { return onOneLine.Replace(plainLines(text)) }
 
-// plainLines is like Plain, but keeps line breaks and tabs.
+var onOneLine = strings.NewReplacer("\n", " ", "\t", " ")
+
+// plainLines replaces control characters other than line breaks and tabs with U+FFFD. It also replaces invalid UTF-8,
+// because some terminals interpret single bytes such as 0x9b.
 func plainLines(text string) string {
-	return replaceControls(text, func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		return utf8.RuneError
-	})
-}
-
-// replaceControls replaces each control character, and invalid UTF-8 with U+FFFD. Some terminals interpret single bytes
-// such as 0x9b.
-func replaceControls(text string, replace func(rune) rune) string {
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, isControl) {
-		return text
-	}
 	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return replace(r)
+		if isControl(r) && r != '\n' && r != '\t' {
+			return utf8.RuneError
 		}
 		return r
 	}, text)
