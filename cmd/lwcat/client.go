@@ -27,18 +27,6 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 
-// row returns the server's columns for an object, or nil if there are none.
-func (s *stream) row(o *lw.Object) *output.Row {
-	if s.tables == nil {
-		return nil
-	}
-	columns, cells := s.tables.Columns(), table.Cells(o)
-	if columns == nil || !cells.Exists() {
-		return nil
-	}
-	return &output.Row{Columns: columns, Cells: cells}
-}
-
 // outputEvents converts an event and its changes to output events.
 func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
@@ -73,7 +61,11 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 }
 
 func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
-	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
+	event := output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old}
+	if s.tables != nil {
+		event.Columns, event.Cells = s.tables.Columns(), table.Cells(o)
+	}
+	s.events = append(s.events, event)
 }
 
 // isAbsent reports whether err means that the resource does not exist or that the server is unreachable. With --wait,

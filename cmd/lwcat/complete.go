@@ -117,26 +117,21 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	if transport == nil {
 		return nil
 	}
-	all, err := discovery.Ask(ctx, transport)
-	if err != nil {
-		return nil
-	}
 	if kind, _, slash := strings.Cut(word, "/"); slash {
-		if c.resources.allNamespaces {
+		if c.resources.names = []string{kind}; c.resources.allNamespaces {
 			c.resources.namespaces = []string{""}
-		} else if c.resources.namespaces == nil {
-			c.resources.namespaces = []string{namespace}
 		}
-		resources, err := collections(all, kind, c.resources.namespaces)
-		if err != nil {
-			return nil
-		}
+		resources, _ := resolve(ctx, transport, &c.resources, namespace, func(string, ...any) {}) // completions report no errors
 		for _, resource := range resources {
 			for _, name := range c.objectNames(ctx, resource) {
 				found = append(found, kind+"/"+name)
 			}
 		}
 		return compact(found)
+	}
+	all, err := discovery.Ask(ctx, transport)
+	if err != nil {
+		return nil
 	}
 	for _, r := range all.Names() {
 		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")

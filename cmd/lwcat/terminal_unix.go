@@ -10,20 +10,12 @@ import (
 )
 
 // terminalWidth returns the number of columns of a terminal, or 0 if the file is not a terminal.
-func terminalWidth(f *os.File) (width int) {
-	connection, err := f.SyscallConn()
+func terminalWidth(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0
 	}
-	err = connection.Control(func(descriptor uintptr) {
-		if size, err := unix.IoctlGetWinsize(int(descriptor), unix.TIOCGWINSZ); err == nil {
-			width = int(size.Col)
-		}
-	})
-	if err != nil {
-		return 0
-	}
-	return width
+	return int(size.Col)
 }
 
 // onReaderGone calls gone when the reader of a pipe, for example head, closes the pipe. It blocks until then or until

@@ -1,6 +1,9 @@
 package condition
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -26,7 +29,7 @@ func Watch(conditions []*Condition, collections int) *Watcher {
 	return w
 }
 
-// Put adds or updates an object. The error is a *[RolloutError].
+// Put adds or updates an object. It returns an error if a rollout cannot complete.
 func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) (err error) {
 	if isNew {
 		w.objects++
@@ -84,19 +87,14 @@ func (w *Watcher) holds(i int) bool {
 	return matching > 0
 }
 
-// RolloutError reports a rollout that cannot complete.
-type RolloutError struct{ Object, Problem string }
-
-func (e *RolloutError) Error() string { return e.Object + ": " + e.Problem }
-
 // rolledOut reports whether the rollout of an object is complete, by the rules of kubectl rollout status. The error is
 // a *[RolloutError].
 func rolledOut(o *lw.Object) (done bool, err error) {
 	switch kind := o.Kind(); {
 	case kind != "Deployment" && kind != "StatefulSet" && kind != "DaemonSet":
-		return false, &RolloutError{o.Key().String(), kind + " has no rollout: use condition=Ready or a field"}
-	case kind != "Deployment" && updateStrategy(o) != "RollingUpdate":
-		return false, &RolloutError{o.Key().String(), "the update strategy is not RollingUpdate, so the rollout has no status"}
+		return false, fmt.Errorf("%s: %s has no rollout: use condition=Ready or a field", o.Key(), kind)
+	case kind != "Deployment" && cmp.Or(o.Get("spec.updateStrategy.type").String(), "RollingUpdate") != "RollingUpdate":
+		return false, fmt.Errorf("%s: the update strategy is not RollingUpdate, so the rollout has no status", o.Key())
 	}
 	number := func(path string) int64 { return o.Get(path).Int() }
 	if observed := number("status.observedGeneration"); observed == 0 || observed < number("metadata.generation") {
@@ -108,7 +106,7 @@ func rolledOut(o *lw.Object) (done bool, err error) {
 	case "Deployment":
 		for condition := range o.Get("status.conditions").Elements() {
 			if condition.Get("type").String() == "Progressing" && condition.Get("reason").String() == "ProgressDeadlineExceeded" {
-				return false, &RolloutError{o.Key().String(), "the rollout exceeded its progress deadline"}
+				return false, fmt.Errorf("%s: the rollout exceeded its progress deadline", o.Key())
 			}
 		}
 		return updated >= desired.Int() && number("status.replicas") <= updated && number("status.availableReplicas") >= updated, nil
@@ -125,11 +123,4 @@ func rolledOut(o *lw.Object) (done bool, err error) {
 		}
 		return o.Get("status.updateRevision").String() == o.Get("status.currentRevision").String(), nil
 	}
-}
-
-func updateStrategy(o *lw.Object) string {
-	if strategy := o.Get("spec.updateStrategy.type"); strategy.Exists() {
-		return strategy.String()
-	}
-	return "RollingUpdate"
 }

@@ -41,7 +41,7 @@ func TestNamesAreEscaped(t *testing.T) {
 func TestHeadersAreEscaped(t *testing.T) {
 	for _, nasty := range []string{"\x1b[2J", "\x1b]0;x\a", "a\nb", "\r", "\u009b2J", "\x9b2J", "\u202ex", "\u2028", "\x7f"} {
 		e := added(t, "pods", web0)
-		e.Row = &Row{Columns: []string{"Na" + nasty + "me", "Age"}, Cells: cells(t, `["web-0","5s"]`)}
+		e.Columns, e.Cells = []string{"Na" + nasty + "me", "Age"}, cells(t, `["web-0","5s"]`)
 		all := printed(t, "wide", &Options{}, e)
 		require.Equal(t, 2, strings.Count(all, "\n"), "%q", all)
 		for _, line := range strings.Split(all, "\n") {

@@ -17,13 +17,9 @@ type Event struct {
 	Resource string       // for example "pods" or "deployments.apps"
 	Object   *lw.Object   // current state, or last known state if the object is deleted
 	Old      *lw.Object   // previous state for Modified, if known
-	Row      *Row         // the server's columns for the wide format, or nil
-}
 
-// Row contains the server's columns for an object.
-type Row struct {
-	Columns []string
-	Cells   lw.Value // a JSON array
+	Columns []string // the server's columns for the wide format, or nil
+	Cells   lw.Value // a JSON array with the object's cells in these columns, or the zero Value
 }
 
 // Format prints events. It may delay them until Flush, to know their layout. The caller calls Flush after each list and

@@ -94,9 +94,9 @@ func cells(t *testing.T, text string) lw.Value {
 
 func TestWide(t *testing.T) {
 	pod := added(t, "pods", web0)
-	pod.Row = &Row{Columns: []string{"Name", "Ready", "Nominated Node"}, Cells: cells(t, `["web-0",null,"x"]`)}
+	pod.Columns, pod.Cells = []string{"Name", "Ready", "Nominated Node"}, cells(t, `["web-0",null,"x"]`)
 	short := deleted(t, "pods", web0)
-	short.Row = &Row{Columns: pod.Row.Columns, Cells: cells(t, `["web-0"]`)}
+	short.Columns, short.Cells = pod.Columns, cells(t, `["web-0"]`)
 	require.Equal(t, "EVENT      NAMESPACE   NAME    READY   NOMINATED NODE\nADDED      shop        web-0           x\nDELETED    shop        web-0\n",
 		printed(t, "wide", &Options{Namespaces: true}, pod, short))
 	require.Equal(t, "EVENT      RESOURCE   NAME    AGE\nADDED      pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))

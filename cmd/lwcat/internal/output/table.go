@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -226,13 +227,13 @@ func wideRow(e *Event, opts *Options) (r row) {
 	if opts.Namespaces {
 		r.add("NAMESPACE", e.Object.GetNamespace(), noColor)
 	}
-	if e.Row == nil {
+	if e.Columns == nil || !e.Cells.Exists() {
 		r.add("NAME", e.Object.GetName(), noColor)
 		r.add("AGE", age(e), noColor)
 		return r
 	}
-	cells := slices.Collect(e.Row.Cells.Elements())
-	for i, column := range e.Row.Columns {
+	cells := slices.Collect(e.Cells.Elements())
+	for i, column := range e.Columns {
 		cell := ""
 		if i < len(cells) {
 			cell = cells[i].String()
@@ -246,19 +247,6 @@ func wideRow(e *Event, opts *Options) (r row) {
 type customColumn struct {
 	header string
 	path   *jsonpath.Path
-}
-
-func (c *customColumn) cell(object lw.Value) string {
-	var values []string
-	for value := range c.path.Find(object) {
-		if text := value.String(); text != "" {
-			values = append(values, text)
-		}
-	}
-	if values == nil {
-		return "<none>"
-	}
-	return strings.Join(values, ",")
 }
 
 // newCustomColumns returns the format for columns such as "NAME:.metadata.name,PHASE:.status.phase".
@@ -287,7 +275,13 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 		r.add("EVENT", e.Type.String(), typeColor(e.Type))
 	}
 	for _, c := range columns {
-		r.add(c.header, c.cell(e.Object.Get("")), noColor)
+		var values []string
+		for value := range c.path.Find(e.Object.Get("")) {
+			if text := value.String(); text != "" {
+				values = append(values, text)
+			}
+		}
+		r.add(c.header, cmp.Or(strings.Join(values, ","), "<none>"), noColor)
 	}
 	return r
 }
