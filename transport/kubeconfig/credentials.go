@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -30,9 +31,7 @@ func (l *loader) cluster() {
 	if !strings.Contains(c.Server, "://") {
 		c.Server = "http://" + c.Server
 	}
-	if l.ServerName != "" {
-		http.ServerName = l.ServerName
-	}
+	http.ServerName = cmp.Or(l.ServerName, http.ServerName)
 	l.authority(fields)
 	http.Proxy = fields.string("proxy-url")
 	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, proxy.Scheme)) {
@@ -59,21 +58,12 @@ func (l *loader) authority(fields *fields) {
 		return
 	}
 	http.InsecureSkipVerify = fields.boolean("insecure-skip-tls-verify")
-	http.CAData = fields.data("certificate-authority-data")
-	http.CAFile = fields.path("certificate-authority")
-	name := "certificate-authority"
+	name, text := fields.pem("certificate-authority", &http.CAFile, &http.CAData)
 	switch {
-	case len(http.CAData) > 0:
-		http.CAFile, name = "", "certificate-authority-data"
-		if !holdCertificates(http.CAData) {
-			fields.fail(name, "the value contains no PEM certificate")
-		}
-	case http.CAFile != "":
-		fields.failIf(name, fileHoldsCertificates(http.CAFile))
-	default:
-		return
-	}
-	if http.InsecureSkipVerify {
+	case name == "":
+	case !holdCertificates(text):
+		fields.fail(name, cmp.Or(short(http.CAFile), "the value")+" contains no PEM certificate")
+	case http.InsecureSkipVerify:
 		fields.fail("insecure-skip-tls-verify", "the value cannot be combined with "+name)
 	}
 }
@@ -113,10 +103,10 @@ func isToken(text string) bool {
 // credentials sets the credentials that the kubeconfig contains.
 func (l *loader) credentials(fields *fields) {
 	http := l.config.HTTP
-	if fields.has("username") || fields.has("password") {
+	if fields.members["username"] != nil || fields.members["password"] != nil {
 		fields.fail("username", "Kubernetes no longer supports basic authentication: use a token, a client certificate or exec")
 	}
-	if fields.has("auth-provider") {
+	if fields.members["auth-provider"] != nil {
 		fields.fail("auth-provider", "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
 	}
 	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
@@ -135,7 +125,7 @@ func (l *loader) credentials(fields *fields) {
 		}
 	}
 	l.certificate(fields)
-	if fields.has("exec") && http.Token == "" && http.TokenFile == "" && len(http.CertData) == 0 && http.CertFile == "" {
+	if fields.members["exec"] != nil && http.Token == "" && http.TokenFile == "" && len(http.CertData) == 0 && http.CertFile == "" {
 		l.exec(fields.group("exec"))
 	}
 }
@@ -193,12 +183,9 @@ func (l *loader) impersonate(fields *fields) {
 		}
 		return
 	}
-	header := map[string][]string{"Impersonate-User": {user}}
+	header := map[string][]string{"Impersonate-User": {user}, "Impersonate-Group": groups}
 	if uid != "" {
 		header["Impersonate-Uid"] = []string{uid}
-	}
-	if len(groups) > 0 {
-		header["Impersonate-Group"] = groups
 	}
 	for key := range extra.members {
 		header[textproto.CanonicalMIMEHeaderKey("Impersonate-Extra-"+notInHeaders.Replace(url.PathEscape(key)))] = extra.strings(key)

@@ -220,8 +220,6 @@ func (f *fields) failAt(name string, node *yaml.Node, err error) {
 	f.loader.fail(at)
 }
 
-func (f *fields) has(name string) bool { return f.members[name] != nil }
-
 // string returns the value of a string field, or "" if the field is missing.
 func (f *fields) string(name string) string { return f.text(name, f.members[name]) }
 

@@ -149,19 +149,15 @@ func (l *loader) selectContext() {
 // find returns the fields of an entry. option is the name that the caller requires, or "". The fields are empty if name
 // is "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
-	if name == "" {
-		return l.read(nil, Error{})
-	}
-	if found := l.entries[kind][name]; found != nil {
+	if found := l.entries[kind][name]; found != nil && name != "" {
 		return l.read(found.node, found.at)
 	}
-	if option != "" || !optional {
-		at := Error{} // a name in the options has no location
+	if name != "" && (option != "" || !optional) {
+		at := Error{File: l.currentFile, field: "current-context"}
 		switch {
 		case option != "":
-		case kind == "context":
-			at.File, at.field = l.currentFile, "current-context"
-		default:
+			at = Error{} // a name in the options has no location
+		case kind != "context":
 			at = l.context
 			at.field = kind
 		}
@@ -194,8 +190,8 @@ func (l *loader) account(name string) string {
 // serviceAccount reports it.
 func (l *loader) inPod() bool {
 	info, err := os.Stat(l.account("token"))
-	isFile := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
-	return isFile && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv("KUBERNETES_SERVICE_PORT") != ""
+	missing := errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()
+	return !missing && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv("KUBERNETES_SERVICE_PORT") != ""
 }
 
 // serviceAccount sets the server and the credentials of the Pod's service account.

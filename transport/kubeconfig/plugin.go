@@ -202,10 +202,9 @@ func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.
 		err = context.Cause(ctx)
 	case printed.full: // the plugin was killed, because its output exceeded the limit
 		err = errFull
-	case err == nil:
-		given, until, err = p.parse(printed.text)
-	case errors.Is(err, exec.ErrWaitDelay): // the plugin succeeded and left a child process behind, for example an agent
-		if given, until, err = p.parse(printed.text); err != nil {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		left := err != nil // the plugin succeeded and left a child process behind, for example an agent
+		if given, until, err = p.parse(printed.text); err != nil && left {
 			err = fmt.Errorf("%w, and a child process of the plugin still keeps it open", err)
 		}
 	}
@@ -331,18 +330,14 @@ var (
 
 // secrets returns the values of the environment variables and arguments that may contain secrets.
 func secrets(env, args []string) (values []string) {
-	for _, variable := range env {
-		if name, value, _ := strings.Cut(variable, "="); sensitive.MatchString(name) {
-			values = append(values, value)
-		}
-	}
-	for i, arg := range args {
-		name, value, joined := strings.Cut(arg, "=")
-		if !strings.HasPrefix(name, "-") || !sensitive.MatchString(name) {
+	words := slices.Concat(env, args)
+	for i, word := range words {
+		name, value, joined := strings.Cut(word, "=")
+		if !sensitive.MatchString(name) || i >= len(env) && !strings.HasPrefix(name, "-") {
 			continue
 		}
-		if !joined && i+1 < len(args) {
-			value = args[i+1]
+		if !joined && i+1 < len(words) {
+			value = words[i+1]
 		}
 		values = append(values, value)
 	}
@@ -370,14 +365,11 @@ func redact(line string, secrets []string) string {
 func printable(text string) string {
 	letters := 0
 	return strings.Map(func(r rune) rune {
-		if letters++; letters > 500 || r == unicode.ReplacementChar {
+		switch letters++; {
+		case letters > 500 || r == unicode.ReplacementChar || !unicode.IsSpace(r) && !unicode.IsPrint(r):
 			return -1
-		}
-		if unicode.IsSpace(r) {
+		case unicode.IsSpace(r):
 			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return -1
 		}
 		return r
 	}, text)
