@@ -54,7 +54,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 	case s.progress == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
 	case sameVersion(d.Old, d.New): // the previous run already printed this version
-		s.limiter.observe(s.number, d.New)
+		s.limiter.take(s.number, []output.Event{{Type: lw.Modified, Object: d.New}}, false)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
 	}

@@ -135,7 +135,7 @@ func newLimiter(o *rangeOptions, collections int) *limiter {
 }
 
 // take accepts events until --count or --until ends the output. It returns the accepted events and whether they include
-// the last event of the run.
+// the last event of the run. --count ignores the events if counts is false, because they are not printed.
 func (l *limiter) take(collection int, events []output.Event, counts bool) (seen []output.Event, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,13 +160,6 @@ func (l *limiter) restore() {
 }
 
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
-
-// observe evaluates --until for an object that is not printed.
-func (l *limiter) observe(collection int, o *lw.Object) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.check(collection, &output.Event{Type: lw.Modified, Object: o})
-}
 
 func (l *limiter) check(collection int, event *output.Event) {
 	if event.Type == lw.Deleted {

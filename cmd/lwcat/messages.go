@@ -54,23 +54,15 @@ func (s *status) logOnce(format string, args ...any) {
 func (s *status) setLine(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line = s.truncate(line)
+	if file, ok := s.out.(*os.File); ok {
+		if width := terminalWidth(file); width > 0 && len(line) >= width {
+			line = line[:width-1] // the line is ASCII; a wrapped line could not be erased
+		}
+	}
 	if s.terminal && line != s.line {
 		s.line = line
 		fmt.Fprint(s.out, erase+line)
 	}
-}
-
-// truncate shortens a line to the width of the terminal, because a wrapped line could not be erased.
-func (s *status) truncate(line string) string {
-	file, ok := s.out.(*os.File)
-	if !ok {
-		return line
-	}
-	if width := terminalWidth(file); width > 0 && len(line) >= width {
-		return line[:width-1] // the line is ASCII
-	}
-	return line
 }
 
 // withoutLine runs write while the status line is erased.
@@ -235,13 +227,11 @@ type metrics struct {
 
 // stats collects the metrics of all streams.
 type stats struct {
-	mu         sync.Mutex
-	started    time.Time
-	metrics    metrics
-	totalLag   time.Duration // sum of the lags of all printed events
-	decodeTime time.Duration
-
-	changes map[string]int64 // number of printed changes, keyed by resource
+	mu       sync.Mutex
+	started  time.Time
+	metrics  metrics
+	totalLag time.Duration    // sum of the lags of all printed events
+	changes  map[string]int64 // number of printed changes, keyed by resource
 }
 
 func newStats() *stats { return &stats{started: time.Now(), changes: map[string]int64{}} }
@@ -262,7 +252,6 @@ func (s *stats) snapshot() metrics {
 	for resource, changes := range s.changes {
 		f.ChangesPerMinute[resource] = 60 * float64(changes) / f.Seconds
 	}
-	f.DecodeSeconds = s.decodeTime.Seconds()
 	if f.Events > 0 {
 		f.MeanLagSeconds = s.totalLag.Seconds() / float64(f.Events)
 	}
@@ -338,7 +327,7 @@ func (m *meter) decoded(t lw.EventType) {
 	now := time.Now()
 	switch t {
 	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
-		m.update(func() { m.decodeTime += now.Sub(m.decodeStarted) })
+		m.update(func() { m.metrics.DecodeSeconds += now.Sub(m.decodeStarted).Seconds() })
 	}
 	m.decodeStarted = now
 }

@@ -35,16 +35,12 @@ func newLoader(opts *Options) *loader {
 	l := &loader{Options: opts, config: &Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
 	l.entries = map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}
 	for _, path := range l.paths() {
-		text, err := readFile(path)
+		root, err := readFile(path)
 		if errors.Is(err, fs.ErrNotExist) && l.Path == "" {
 			continue
 		}
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			err = failed.Err // without the path, because the location contains it
-		}
-		var root *yaml.Node
-		if err == nil {
-			root, err = parse(text)
 		}
 		if err != nil {
 			l.fail(Error{File: path, err: err})
@@ -73,21 +69,20 @@ func (o *Options) paths() (paths []string) {
 	return nil
 }
 
-func readFile(path string) ([]byte, error) {
+// readFile returns the first YAML or JSON document in a file, or nil if the file is empty.
+func readFile(path string) (*yaml.Node, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = errors.New("the file is larger than the limit of 8 MiB")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxFile:
+		return nil, errors.New("the file is larger than the limit of 8 MiB")
 	}
-	return text, err
-}
-
-// parse returns the first YAML or JSON document in text, or nil if text is empty.
-func parse(text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
@@ -271,14 +266,13 @@ func (f *fields) path(name string) string {
 // list returns the elements of a sequence field.
 func (f *fields) list(name string) []*yaml.Node {
 	node := f.members[name]
-	if node == nil {
-		return nil
+	if node != nil && node.Kind == yaml.SequenceNode {
+		return node.Content
 	}
-	if node.Kind != yaml.SequenceNode {
+	if node != nil {
 		f.fail(name, "the value must be a list")
-		return nil
 	}
-	return node.Content
+	return nil
 }
 
 func (f *fields) strings(name string) (texts []string) {

@@ -152,12 +152,7 @@ func correct(word string, alone bool) (problem string) {
 }
 
 func (c *Condition) matches(o *lw.Object) bool {
-	for _, term := range c.terms {
-		if !term(o) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.terms, func(t term) bool { return !t(o) })
 }
 
 // term is a condition on one object.

@@ -18,7 +18,7 @@ import (
 )
 
 // Template is a parsed template.
-type Template struct{ nodes []node }
+type Template []node
 
 // node is a part of a template: text, a path whose values are printed, or a range over the values of a path.
 type node struct {
@@ -30,8 +30,8 @@ type node struct {
 
 // Append appends the template's output for an object. The func text returns the output of a value, for example
 // lw.Value.String. Append separates several values of one path with spaces.
-func (t *Template) Append(out []byte, object lw.Value, text func(lw.Value) string) []byte {
-	return appendNodes(out, t.nodes, scope{root: object, current: object}, text)
+func (t Template) Append(out []byte, object lw.Value, text func(lw.Value) string) []byte {
+	return appendNodes(out, t, scope{root: object, current: object}, text)
 }
 
 func appendNodes(out []byte, nodes []node, in scope, text func(lw.Value) string) []byte {

@@ -11,13 +11,13 @@ import (
 )
 
 // Parse parses a template. The error contains the position and the expected syntax.
-func Parse(text string) (*Template, error) {
+func Parse(text string) (Template, error) {
 	p := &parser{text: text}
 	nodes := p.nodes(false)
 	if p.err == nil && len(nodes) < 2 && (len(nodes) == 0 || nodes[0].path == nil && nodes[0].text == text) {
 		p.expected("a path in braces such as {.metadata.name}")
 	}
-	return &Template{nodes}, p.err
+	return nodes, p.err
 }
 
 // ParsePath parses a path. Braces and the first dot are optional.
