@@ -15,7 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
 // errNoWatch is returned by watch functions that informers of this package never call.
@@ -38,53 +39,38 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory with informers of this package. For types that package builtin does not list, it
-// creates client-go's informers.
+// factory is client-go's factory with informers of this package. For types that package codec does not know, it creates
+// client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
 	collections *collections
 }
 
 func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	known := builtinOf(example)
-	if known == nil {
+	namespace := f.collections.opts.Namespace
+	resource, err := codec.ResourceOfType(reflect.TypeOf(example), namespace)
+	if err != nil && namespace != "" {
+		namespace = "" // cluster-scoped resources have no namespaces
+		resource, err = codec.ResourceOfType(reflect.TypeOf(example), "")
+	}
+	if err != nil {
 		return f.SharedInformerFactory.InformerFor(example, stock)
 	}
-	namespace := f.collections.opts.Namespace
-	if !known.Namespaced {
-		namespace = ""
-	}
 	return f.SharedInformerFactory.InformerFor(example, func(_ kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return f.collections.informer(resourceOf(known), namespace, example, resync)
+		return f.collections.informer(identity(resource), namespace, example, resync)
 	})
 }
 
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.GenericInformer, error) {
-	for n := range builtin.Resources {
-		known := &builtin.Resources[n]
-		if resourceOf(known) != gvr {
-			continue
+	for _, t := range scheme.Scheme.KnownTypes(gvr.GroupVersion()) {
+		if resource, err := codec.ResourceOfType(reflect.PointerTo(t), ""); err == nil && identity(resource) == gvr {
+			// The informer must be registered first, so that client-go's ForResource finds it by its type.
+			f.InformerFor(reflect.New(t).Interface().(runtime.Object), nil)
 		}
-		example, err := scheme.Scheme.New(gvr.GroupVersion().WithKind(known.Kind))
-		if err != nil {
-			return nil, err
-		}
-		f.InformerFor(example, nil) // registers the informer, so that client-go's ForResource finds it by its type
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
 }
 
-// builtinOf returns the built-in resource with the Go type of example, or nil if there is none.
-func builtinOf(example runtime.Object) *builtin.Resource {
-	t := reflect.TypeOf(example).Elem()
-	for n := range builtin.Resources {
-		if known := &builtin.Resources[n]; known.Kind == t.Name() && known.Package == t.PkgPath() {
-			return known
-		}
-	}
-	return nil
-}
-
-func resourceOf(known *builtin.Resource) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: known.Group, Version: known.Version, Resource: known.Plural}
+func identity(r lw.Resource) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural}
 }

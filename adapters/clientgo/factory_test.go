@@ -2,6 +2,7 @@ package clientgo
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
@@ -169,7 +171,9 @@ func TestFindsBuiltInTypes(t *testing.T) {
 			continue // the Go types of these API groups are in other modules
 		}
 		require.NoError(t, err)
-		require.Equal(t, known.Plural, builtinOf(example).Plural)
+		got, err := codec.ResourceOfType(reflect.TypeOf(example), "")
+		require.NoError(t, err)
+		require.Equal(t, schema.GroupVersionResource{Group: known.Group, Version: known.Version, Resource: known.Plural}, identity(got))
 		found++
 	}
 	require.Greater(t, found, 50)

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
-	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
@@ -149,7 +148,7 @@ func next(t *testing.T, events <-chan string) string {
 
 func TestDropManagedFields(t *testing.T) {
 	server := startServer(t)
-	err := playback.Of(server).Play("pods", `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5","managedFields":[{"manager":"kubectl"}]}}`)
+	_, err := server.Create("pods", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"nodeName":"n1"}}`) // the server adds managedFields
 	require.NoError(t, err)
 	for drop, want := range map[bool]int{false: 1, true: 0} {
 		var pod corev1.Pod

@@ -15,13 +15,11 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
-	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -53,12 +51,11 @@ func demo(ctx context.Context, duration time.Duration) error {
 	if _, err := os.Stat(lwcat); err != nil {
 		return fmt.Errorf("%w; run make demo or go build -o %s ./cmd/lwcat", err, lwcat)
 	}
-	server, err := lwtest.Start(nil)
+	server, err := startServer()
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	expireEarlierRuns(server)
 	address, endDashboard, err := dashboard(server)
 	if err != nil {
 		return err
@@ -93,11 +90,11 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// expireEarlierRuns expires the resourceVersions of earlier runs of the demo at the same address. If they stayed valid,
-// an open page could resume its watch and would keep the objects of the earlier run.
-func expireEarlierRuns(server *lwtest.Server) {
-	playback.Of(server).PlayTo(strconv.FormatInt(time.Now().Unix(), 10))
-	server.Compact()
+// startServer starts the embedded API server. Its resourceVersions begin with the time, so those of earlier runs at the
+// same address have expired. If they stayed valid, an open page could resume its watch and would keep the objects of the
+// earlier run.
+func startServer() (*lwtest.Server, error) {
+	return lwtest.Start(&lwtest.Options{Revision: time.Now().Unix()})
 }
 
 // disturb alternately drops all connections and restarts the server until ctx is done. A failure happens every quarter

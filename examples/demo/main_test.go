@@ -7,15 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 func TestResourceVersionsOfEarlierRunsHaveExpired(t *testing.T) {
-	server, err := lwtest.Start(nil)
+	server, err := startServer()
 	require.NoError(t, err)
 	defer server.Close()
-	expireEarlierRuns(server)
 	for range 10 {
 		_, err := server.Put("pods", `{"metadata":{"name":"a"}}`)
 		require.NoError(t, err)

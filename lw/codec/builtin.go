@@ -14,7 +14,11 @@ import (
 // namespace means all namespaces. It returns an error if T is not a built-in type, or if T is cluster-scoped and
 // namespace is not empty.
 func ResourceOf[T lw.Keyed](namespace string) (lw.Resource, error) {
-	t := reflect.TypeFor[T]()
+	return ResourceOfType(reflect.TypeFor[T](), namespace)
+}
+
+// ResourceOfType is like [ResourceOf] for a type that is known only at run time.
+func ResourceOfType(t reflect.Type, namespace string) (lw.Resource, error) {
 	b := builtinOf(t)
 	if b == nil {
 		return lw.Resource{}, errors.New("codec: " + t.String() + " is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")

@@ -4,6 +4,7 @@ package codec_test
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
@@ -19,6 +20,14 @@ func ExampleResourceOf() {
 	// Output:
 	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
 	// default/widgets.lw.example.com <nil>
+}
+
+// ResourceOfType helps libraries that get the Go type from their caller. Like ResourceOf, it knows only built-in types.
+func ExampleResourceOfType() {
+	_, err := codec.ResourceOfType(reflect.TypeOf(&Widget{}), "default")
+	fmt.Println(err)
+	// Output:
+	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
 }
 
 // The field New chooses the concrete type of an interface type such as client.Object.

@@ -121,7 +121,7 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt rout
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watch) {
 	send := http.NewResponseController(w).Flush
 	out, flush := io.Writer(w), send
-	if s.compresses.Load() && watch.streaming && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if s.opts.CompressStreamingLists && watch.streaming && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		zip := gzip.NewWriter(w)
 		out, flush = zip, func() error {

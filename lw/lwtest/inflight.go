@@ -54,7 +54,7 @@ func (s *Server) underWay() []*inflight {
 
 // wrote compacts the history and wakes the watches. Call it after each write, with s.mu held.
 func (s *Server) wrote() {
-	s.log.Compact(s.log.Revision() - s.opts.History)
+	s.log.Compact(s.log.Revision() - s.opts.history)
 	s.wake()
 }
 

@@ -131,7 +131,7 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 // The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 is updated at revision 5. The log is compacted at
 // revision 3.
 func TestListsAtAResourceVersion(t *testing.T) {
-	s := start(t, &Options{freshnessWait: time.Millisecond, History: 2})
+	s := start(t, &Options{freshnessWait: time.Millisecond, history: 2})
 	fill(t, s, 3)
 	put(t, s, configMap("cm-1", "changed"))
 	token := func(json string) string { return "continue=" + base64.RawURLEncoding.EncodeToString([]byte(json)) }

@@ -30,11 +30,21 @@ func TestCompactionKeepsCurrentWatches(t *testing.T) {
 }
 
 func TestHistoryLimitsLog(t *testing.T) {
-	s := start(t, &Options{History: 2})
+	s := start(t, &Options{history: 2})
 	fill(t, s, 5) // writes revisions 2 to 6
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=3")
 	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4").expect("ADDED cm-4", "ADDED cm-5")
+}
+
+func TestRevisionExpiresLowerResourceVersions(t *testing.T) {
+	s := start(t, &Options{Revision: 500})
+	require.Equal(t, "500", get(t, s.URL+configMaps).list(t).Metadata.ResourceVersion)
+	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=499")
+	require.Equal(t, "too old resource version: 499 (500)", w.next().Object.Message)
+	w = openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=500")
+	require.Equal(t, "501", put(t, s, configMap("a", "1")).GetResourceVersion())
+	w.expect("ADDED a")
 }
 
 func TestSlowReadersAreDisconnected(t *testing.T) {

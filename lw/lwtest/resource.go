@@ -21,16 +21,16 @@ type Resource struct {
 }
 
 // builtins returns the default resources. The custom resource comes last.
-func builtins() []Resource {
-	core := func(kind, plural string, namespaced bool, short ...string) Resource {
-		return Resource{Kind: kind, Plural: plural, Namespaced: namespaced, ShortNames: short, builtin: true}
+func builtins() []*Resource {
+	core := func(kind, plural string, namespaced bool, short ...string) *Resource {
+		return &Resource{Version: "v1", Kind: kind, Plural: plural, Namespaced: namespaced, ShortNames: short, builtin: true}
 	}
 	pods := core("Pod", "pods", true, "po")
 	pods.generation = true
 	pods.Columns = append([]Column{{Name: "Status", Path: ".status.phase"}}, ageColumn...)
 	deployments := core("Deployment", "deployments", true, "deploy")
 	deployments.Group, deployments.generation = "apps", true
-	return []Resource{
+	return []*Resource{
 		core("ConfigMap", "configmaps", true, "cm"),
 		core("Event", "events", true, "ev"),
 		core("Namespace", "namespaces", false, "ns"),
@@ -39,12 +39,8 @@ func builtins() []Resource {
 		core("Secret", "secrets", true),
 		core("Service", "services", true, "svc"),
 		deployments,
-		{Group: "lw.example.com", Kind: "Widget", Plural: "widgets", ShortNames: []string{"wd"}, Namespaced: true, generation: true},
+		{Group: "lw.example.com", Version: "v1", Kind: "Widget", Plural: "widgets", ShortNames: []string{"wd"}, Namespaced: true, generation: true},
 	}
-}
-
-func (r *Resource) setDefaults() {
-	r.Version = cmp.Or(r.Version, "v1")
 }
 
 func (r *Resource) singular() string { return strings.ToLower(r.Kind) }
@@ -78,8 +74,7 @@ func (r *Resource) key(namespace, name string) string {
 // metadata, and each item has kind and apiVersion. It replaces an existing resource with the same name and keeps the
 // objects.
 func (s *Server) AddResource(r Resource) {
-	r.setDefaults()
-	r.generation = true
+	r.Version, r.generation = cmp.Or(r.Version, "v1"), true
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resources = append(slices.DeleteFunc(slices.Clone(s.resources), func(old *Resource) bool {

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
@@ -18,9 +16,6 @@ type Options struct {
 	// Listener accepts the connections. The default listens on a free port of 127.0.0.1. Use an in-memory listener for
 	// tests with testing/synctest, which cannot use sockets. [Server.Restart] can reopen only a TCP listener.
 	Listener net.Listener
-	// Resources replaces the default resources. A default resource that is listed here keeps its default definition. To
-	// serve more resources or to replace a definition, use [Server.AddResource].
-	Resources []Resource
 	// Tokens lists the bearer tokens that allow all requests. If Tokens and ForbiddenTokens are nil, requests need no
 	// token.
 	Tokens []string
@@ -33,9 +28,14 @@ type Options struct {
 	BookmarkInterval time.Duration
 	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
-	// History is the number of revisions that the server keeps. Older revisions are compacted. The default is 100,000.
-	History int64
+	// CompressStreamingLists compresses streaming lists for clients that accept gzip. Like Kubernetes 1.37, the server
+	// writes a separate gzip member for each flush. Chromium reads only the first member and reports no error.
+	CompressStreamingLists bool
+	// Revision is the resourceVersion of the empty cluster. All lower resourceVersions have expired. The default is 1.
+	// If clients keep resourceVersions from one Server to the next, give the next Server a higher Revision.
+	Revision int64
 
+	history       int64         // number of revisions to keep; older revisions are compacted
 	freshnessWait time.Duration // maximum time that a request waits for a future resourceVersion
 }
 
@@ -59,8 +59,6 @@ type Server struct {
 	requests  []Request
 	http      *http.Server
 
-	compresses atomic.Bool // whether to gzip streaming lists
-
 	conns   sync.Map // the keys are the net.Conns of the server's own listener and of all WebSockets
 	serving sync.WaitGroup
 }
@@ -70,13 +68,14 @@ func Start(opts *Options) (*Server, error) {
 	s := &Server{
 		log:      revlog.New[*object](),
 		changed:  make(chan struct{}),
-		inflight: map[*inflight]struct{}{},
+		inflight: map[*inflight]struct{}{}, resources: builtins(),
 	}
 	if opts != nil {
 		s.opts = *opts
 	}
 	s.opts.setDefaults()
-	s.addResources()
+	s.log.Advance(s.opts.Revision)
+	s.log.Compact(s.opts.Revision)
 	ln := s.opts.Listener
 	if ln == nil {
 		var err error
@@ -90,29 +89,10 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds the resources in the options, or the built-in resources if Options.Resources is nil.
-func (s *Server) addResources() {
-	own := builtins()
-	for i := range own {
-		if own[i].setDefaults(); s.opts.Resources == nil {
-			s.resources = append(s.resources, &own[i])
-		}
-	}
-	for _, r := range s.opts.Resources {
-		r.setDefaults()
-		i := slices.IndexFunc(own, func(b Resource) bool { return b.id() == r.id() && b.Version == r.Version })
-		if i >= 0 {
-			s.resources = append(s.resources, &own[i])
-		} else {
-			s.AddResource(r)
-		}
-	}
-}
-
 func (o *Options) setDefaults() {
 	o.BookmarkInterval = cmp.Or(o.BookmarkInterval, time.Minute)
 	o.freshnessWait = cmp.Or(o.freshnessWait, 3*time.Second)
-	o.History = cmp.Or(o.History, 100_000)
+	o.history = cmp.Or(o.history, 100_000)
 }
 
 // revision returns the revision of the latest write. The revision of an empty cluster is 1.

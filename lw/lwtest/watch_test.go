@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/seed-6d2a410a/listwatch/internal/playback"
 )
 
 const watchConfigMaps = configMaps + "?watch=1"
@@ -239,8 +237,7 @@ func TestStreamingList(t *testing.T) {
 
 // The server behaves like Kubernetes 1.37: each flush ends a gzip member, and only streaming lists are compressed.
 func TestCompressedStreamingList(t *testing.T) {
-	s := start(t, nil)
-	playback.Of(s).CompressStreamingLists()
+	s := start(t, &Options{CompressStreamingLists: true})
 	fill(t, s, 1)
 	get := func(url string) *http.Response {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+url, nil)

@@ -60,13 +60,13 @@ var mayImport = map[string][]string{
 	"transport/ws":          {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
 	"transport/fallback":    {"lw", "internal/preference", "internal/redact"},
 	"transport/kubeconfig":  {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
-	"lw/lwtest":             {"lw", "internal/playback", "internal/wsframe", "internal/labels", "internal/revlog"},
+	"lw/lwtest":             {"lw", "internal/wsframe", "internal/labels", "internal/revlog"},
 	"examples/secrets":      {"lw", "cache"},
 	"examples/etcd":         {"lw"},
 	"examples/browser":      nil,
 	"examples/server":       {"lw/lwtest"},
 	"examples/service":      {"lw", "cache", "transport/kubeconfig"},
-	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster", "internal/playback"},
+	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
 
 	"examples/internal/cluster": {"lw", "lw/lwtest"},
 
@@ -91,7 +91,6 @@ var mayImport = map[string][]string{
 	"internal/jsx":                     nil,
 	"internal/preference":              {"lw"},
 	"internal/turns":                   {"lw", "internal/redact"},
-	"internal/playback":                nil,
 	"internal/redact":                  nil,
 	"internal/secretfile":              nil,
 	"internal/testkit/wire":            nil,
@@ -107,7 +106,7 @@ var mayImport = map[string][]string{
 	"internal/tools/wasmbuild":         {"internal/tools/wasmpack"},
 
 	"internal/testkit/wire/serve": {"internal/testkit/wire"},
-	"internal/testkit/stage":      {"lw", "lw/lwtest", "internal/playback", "internal/wsframe", "examples/browser", "internal/testkit/sample"},
+	"internal/testkit/stage":      {"lw", "lw/lwtest", "internal/wsframe", "examples/browser", "internal/testkit/sample"},
 	"wasm":                        {"internal/preference", "lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "internal/turns"},
 
 	"examples/scheduler":               {"lw", "cache", "cache/workqueue"},
@@ -214,26 +213,46 @@ func TestProductImportsNeitherTestkitNorTools(t *testing.T) {
 	}
 }
 
-// go list cannot load these modules without their dependencies, so this test parses their imports.
-func TestOtherModulesImportNeitherTestkitNorTools(t *testing.T) {
-	for _, folder := range []string{"adapters", "examples/metrics"} {
-		count := 0
-		require.NoError(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			count++
-			tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-			require.NoError(t, err)
-			for _, spec := range tree.Imports {
-				for _, rejected := range []string{"/internal/testkit/", "/internal/tools/"} {
-					require.NotContains(t, spec.Path.Value, module+rejected, path)
-				}
-			}
-			return nil
-		}))
-		require.NotZero(t, count, folder)
+// Readers copy the examples and import the adapters. Neither works with packages that only this repository can import.
+func TestAdaptersAndExamplesImportNoInternalPackages(t *testing.T) {
+	for _, folder := range []string{"adapters", "examples"} {
+		require.Empty(t, internalImports(t, filepath.Join(root, folder)))
 	}
+}
+
+func TestInternalImportsAreFound(t *testing.T) {
+	folder := t.TempDir()
+	for name, imported := range map[string]string{
+		"bad/bad.go": "/internal/labels", "good.go": "/lw", "own.go": "/examples/internal/cluster", "some_test.go": "/internal/clock",
+	} {
+		file := filepath.Join(folder, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte("package p\n\nimport _ \""+module+imported+"\"\n"), 0o600))
+	}
+	require.Equal(t, []string{filepath.Join(folder, "bad/bad.go") + " imports internal/labels"}, internalImports(t, folder))
+}
+
+// internalImports describes each import of the folder internal in the Go files below folder, except in tests. It parses
+// the files, because go list cannot load other modules without their dependencies.
+func internalImports(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	count := 0
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		count++
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, spec := range tree.Imports {
+			if name, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/"); ok && strings.HasPrefix(name, "internal/") {
+				found = append(found, path+" imports "+name)
+			}
+		}
+		return nil
+	}))
+	require.NotZero(t, count, folder)
+	return found
 }
 
 // Programs that do not need a dependency must not contain its code. json-iterator is unmaintained and has bugs that

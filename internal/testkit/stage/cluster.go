@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -72,12 +71,10 @@ func (c *control) start(cmd *command) (any, error) {
 	}
 	server, err := lwtest.Start(&lwtest.Options{
 		Tokens: cmd.Tokens, ForbiddenTokens: cmd.Forbidden, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks,
+		CompressStreamingLists: cmd.Zip,
 	})
 	if err != nil {
 		return nil, err
-	}
-	if cmd.Zip {
-		playback.Of(server).CompressStreamingLists()
 	}
 	started := &cluster{Server: server, revoked: map[string]bool{}}
 	server.Fail(started.isRevoked, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
