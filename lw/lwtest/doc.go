@@ -47,9 +47,9 @@
 //   - [Server.Close] kills the server, and [Server.Restart] starts it again.
 //   - [Server.Fail] makes the next matching requests fail.
 //
-// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall], [HangUp], [Truncate] or [Garbage].
-// [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message, a ping or a custom close
-// code.
+// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall], [HangUp], [Truncate], [Garbage] or
+// [Expire]. [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message, a ping or a
+// custom close code.
 //
 // [Server.Requests] returns the requests that the server received. [Server.Open] returns those that are still in
 // progress.

@@ -1,8 +1,12 @@
 package lwtest
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"slices"
 
@@ -58,8 +62,7 @@ func (s *Server) takeFault(r Request) Fault {
 // Refuse returns a Fault that responds with e, encoded as a Status. e.Code is required. Fractions of a second in
 // e.RetryAfter are dropped.
 func Refuse(e *lw.StatusError) Fault {
-	status := newStatus(e)
-	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, status) }
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, e) }
 }
 
 // Stall returns a Fault that never responds. The connection stays open.
@@ -82,29 +85,53 @@ func Truncate(n int) Fault {
 
 // Garbage returns a Fault that forwards n watch events, sends invalid JSON instead of the next event, and ends the
 // response. A list counts as one event. Over WebSocket, it sends a TEXT message and CLOSE 1000.
-func Garbage(n int) Fault {
-	garbage := []byte("\x1f\x8b this is not JSON }\n")
-	return spoil(n, func([]byte) []byte { return garbage }, func([]byte) []byte {
-		text := bytes.ToValidUTF8(garbage, []byte("?")) // a TEXT message must be valid UTF-8
+func Garbage(n int) Fault { return endWith(n, []byte("\x1f\x8b this is not JSON }\n")) }
+
+// Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event, and
+// ends the watch. Over WebSocket, it also sends CLOSE 1000. Unlike [Server.Compact], it expires no resourceVersion.
+func Expire(n int) Fault {
+	return endWith(n, eventFrame("ERROR", encodeStatus(expired("too old resource version: 1 (2)"), "")))
+}
+
+// endWith returns a Fault that forwards n events, sends last instead of the next event, and ends the response.
+func endWith(n int, last []byte) Fault {
+	return spoil(n, func([]byte) []byte { return last }, func([]byte) []byte {
+		text := bytes.ToValidUTF8(last, []byte("?")) // a TEXT message must be valid UTF-8
 		return append(wsframe.New(websocket.TextMessage, true, text), wsframe.Close(websocket.CloseNormalClosure, "")...)
 	})
 }
 
-// spoil returns a Fault that forwards n events and changes the next event. It calls change over HTTP, and changeSocket
-// over WebSocket. A list counts as one event.
-func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
-	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
+// ReplaceFrame returns a Fault that replaces one event of a watch over WebSocket. It forwards n events unchanged and
+// calls with(event) for the next event. If n is negative, it calls with(nil) immediately after the handshake. It writes
+// the returned bytes to the connection as raw WebSocket data: complete frames, partial frames or nothing. If goOn is
+// true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Other responses are not affected.
+func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		socket(&spoiler{w, n, change}, r, next)
+		if isWebSocket(r) {
+			w = &spoiler{ResponseWriter: w, left: n, change: with}
+		}
+		next.ServeHTTP(w, r)
 	}
 }
 
-// spoiler is a ResponseWriter that changes the data of a single Write call. It relies on handlers that write each event
-// or list with a single call.
+// spoil returns a Fault that forwards n events and changes the next event. It calls change over HTTP, and changeSocket
+// over WebSocket. A list counts as one event.
+func spoil(n int, change, changeSocket func(event []byte) []byte) Fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		use := change
+		if isWebSocket(r) {
+			use = changeSocket
+		}
+		next.ServeHTTP(&spoiler{ResponseWriter: w, left: n, change: func(event []byte) ([]byte, bool) { return use(event), false }}, r)
+	}
+}
+
+// spoiler is a ResponseWriter that replaces the data of a single write. It relies on handlers that write each event or
+// list with a single call. After Hijack, it replaces a TEXT message of the connection instead.
 type spoiler struct {
 	http.ResponseWriter
-	left   int // number of writes to forward unchanged
-	change func([]byte) []byte
+	left   int // number of events to forward unchanged; if negative, change(nil) follows the handshake
+	change func(event []byte) (sent []byte, goOn bool)
 }
 
 var errSpoiled = errors.New("lwtest: a fault ended the response")
@@ -112,11 +139,61 @@ var errSpoiled = errors.New("lwtest: a fault ended the response")
 // Unwrap lets http.ResponseController call Flush.
 func (s *spoiler) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-func (s *spoiler) Write(frame []byte) (int, error) {
-	if s.left == 0 {
-		s.ResponseWriter.Write(s.change(frame))
-		return 0, errSpoiled // the error ends the watch
-	}
+func (s *spoiler) Write(event []byte) (int, error) { return s.write(s.ResponseWriter, event, event) }
+
+// write writes data to w, or the replacement of event if it is its turn. An error ends the response.
+func (s *spoiler) write(w io.Writer, data, event []byte) (int, error) {
 	s.left--
-	return s.ResponseWriter.Write(frame)
+	if s.left != -1 {
+		return w.Write(data)
+	}
+	sent, goOn := s.change(event)
+	if _, err := w.Write(sent); err != nil || !goOn {
+		return 0, cmp.Or(err, errSpoiled)
+	}
+	return len(data), nil
+}
+
+func (s *spoiler) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := hijacker{s.ResponseWriter}.Hijack()
+	return &spoiledConn{conn, s}, buffered, err
+}
+
+// spoiledConn is the connection of a WebSocket whose server writes each frame with a single call.
+type spoiledConn struct {
+	net.Conn
+	spoiler *spoiler
+}
+
+func (c *spoiledConn) Write(frame []byte) (int, error) {
+	const finalText = 0x80 | websocket.TextMessage
+	switch {
+	case frame[0] == finalText:
+		return c.spoiler.write(c.Conn, frame, payload(frame))
+	case frame[0] == 'H' && c.spoiler.left < 0: // the handshake, which begins with HTTP/1.1
+		if _, err := c.Conn.Write(frame); err != nil {
+			return 0, err
+		}
+		c.spoiler.left = 0
+		return c.spoiler.write(c.Conn, frame, nil)
+	}
+	return c.Conn.Write(frame)
+}
+
+// payload returns the payload of a frame without a mask.
+func payload(frame []byte) []byte {
+	switch frame[1] {
+	case 126:
+		return frame[4:]
+	case 127:
+		return frame[10:]
+	}
+	return frame[2:]
+}
+
+// hijacker makes Hijack available to the upgrader, which does not unwrap a ResponseWriter.
+type hijacker struct{ http.ResponseWriter }
+
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(h.ResponseWriter).Hijack()
 }

@@ -151,10 +151,8 @@ func TestRequestsAreRecorded(t *testing.T) {
 
 func TestOldRequestsAreDropped(t *testing.T) {
 	s := start(t, nil)
-	r, err := http.NewRequest(http.MethodGet, s.URL+"/version", nil)
-	require.NoError(t, err)
 	for range maxRequests + 1 {
-		s.record(newRequest(r, route{}))
+		s.record(Request{Method: http.MethodGet})
 	}
 	require.Len(t, s.Requests(nil), maxRequests*9/10+1)
 }

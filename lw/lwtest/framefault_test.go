@@ -2,6 +2,7 @@ package lwtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -59,6 +60,20 @@ func TestWebSocketFaults(t *testing.T) {
 		require.False(t, json.Valid(text))
 		requireClosed(t, websocket.CloseNormalClosure, conn)
 	})
+}
+
+func TestExpiredWatch(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 3)
+	s.Fail(Watches, 2, Expire(2))
+	w := openWatch(t, s.URL+watchConfigMaps)
+	w.expect("ADDED cm-1", "ADDED cm-2")
+	e := w.next()
+	require.Equal(t, "ERROR Expired 410", fmt.Sprint(e.Type, " ", e.Object.Reason, " ", e.Object.Code))
+	require.NoError(t, w.end())
+	conn := openSocket(t, s.URL+watchConfigMaps)
+	expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ERROR ")
+	requireClosed(t, websocket.CloseNormalClosure, conn)
 }
 
 func TestReplacedFrames(t *testing.T) {

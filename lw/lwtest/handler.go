@@ -1,13 +1,21 @@
 package lwtest
 
 import (
+	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // ServeHTTP handles a request as kube-apiserver does. Use it to serve the same cluster through another HTTP server, for
@@ -17,16 +25,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rt := s.find(r)
-	request := newRequest(r, rt)
+	u := *r.URL
+	request := Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
 	ctx, end := s.begin(r, request)
 	defer end()
 	r = r.WithContext(ctx)
-	var answer http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, rt) })
 	if ctx.Err() == nil {
+		answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, rt) })
 		if f := s.record(request); f != nil {
 			f(w, r, answer)
 		} else {
-			answer.ServeHTTP(w, r)
+			answer(w, r)
 		}
 	}
 	if context.Cause(ctx) == errDropped {
@@ -44,7 +53,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, rt route) {
 	switch {
 	case rt.version == "" || rt.plural == "":
 		s.serveOther(w, r)
-	case !s.serves(rt.group, rt.version):
+	case !slices.Contains(s.versions(rt.group), rt.version):
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	case rt.resource == nil:
 		fail(w, r, noResource())
@@ -54,25 +63,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, rt route) {
 }
 
 func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) {
-	form, ok := negotiate(r)
-	if !ok {
-		fail(w, r, notAcceptable())
-		return
-	}
+	v, err := newView(r, rt.resource)
 	switch {
+	case err != nil:
+		fail(w, r, err)
+		return
 	case rt.subresource == binding:
 		s.serveBinding(w, r, rt)
 		return
 	case rt.verb == "list" || rt.verb == "watch":
-		s.serveCollection(w, r, rt, form)
+		s.serveCollection(w, r, rt, v)
 		return
 	case (rt.verb == "create") != (rt.name == ""), rt.resource.Namespaced && rt.namespace == "":
 		fail(w, r, methodNotAllowed())
-		return
-	}
-	tables, err := form.tables(rt.resource, r.URL.Query())
-	if err != nil {
-		fail(w, r, err)
 		return
 	}
 	o, code, err := s.serveObject(r, rt)
@@ -80,41 +83,40 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 	case err != nil:
 		fail(w, r, err)
 	case rt.verb == "delete":
-		details := objectDetails(rt.resource, rt.name)
-		details.UID = o.uid
-		send(w, r, http.StatusOK, marshal(&apiStatus{Code: http.StatusOK, Details: details}))
-	case tables != nil:
-		send(w, r, code, tables.object(form.object(rt.resource, o)))
+		details := &wireDetails{Name: rt.name, Group: rt.group, Kind: rt.plural, UID: o.uid}
+		send(w, r, code, marshal(wireStatus{Kind: "Status", APIVersion: "v1", Status: "Success", Details: details}))
 	default:
-		send(w, r, code, form.object(rt.resource, o))
+		send(w, r, code, v.object(o))
 	}
 }
 
-func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt route, form form) {
-	q, err := newQuery(rt.resource, rt.namespace, form, r.URL.Query())
+func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt route, v *view) {
+	q, err := newQuery(v, rt.namespace, r.URL.Query())
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
 	if rt.verb == "list" {
 		page, err := s.list(r.Context(), q)
-		if err != nil {
+		switch {
+		case err == nil:
+			sendList(w, r, v.list(page))
+		case page != nil:
+			failList(w, r, err, page.proceed)
+		default:
 			fail(w, r, err)
-			return
 		}
-		sendList(w, r, page.encode(q))
 		return
 	}
 	watch, err := s.newWatch(r.Context(), q)
-	if err != nil {
+	switch {
+	case err != nil:
 		fail(w, r, err)
-		return
-	}
-	if isWebSocket(r) {
+	case isWebSocket(r):
 		s.serveWebSocket(w, r, watch)
-		return
+	default:
+		s.serveStream(w, r, watch)
 	}
-	s.serveStream(w, r, watch)
 }
 
 // serveStream writes each watch event as a line of the response body.
@@ -145,33 +147,32 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 
 func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, err error) {
 	res, manager := rt.resource, requestManager(r)
+	var body fields
 	switch rt.verb {
+	case "create", "update":
+		body, err = readBody(r, "application/json")
+	case "patch":
+		body, err = readBody(r, "application/merge-patch+json")
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	switch code = http.StatusOK; rt.verb {
 	case "get":
 		o, err = s.get(res, rt.namespace, rt.name)
-		return o, http.StatusOK, err
-	case "create", "update":
-		f, err := readBody(r, "application/json")
-		switch {
-		case err != nil:
-			return nil, 0, err
-		case rt.verb == "create":
-			o, err = s.create(res, rt.namespace, f, manager)
-			return o, http.StatusCreated, err
-		}
-		o, err = s.update(res, rt.namespace, rt.name, manager, func(*object) fields { return f })
-		return o, http.StatusOK, err
+	case "create":
+		code = http.StatusCreated
+		o, err = s.create(res, rt.namespace, body, manager)
+	case "update":
+		o, err = s.update(res, rt.namespace, rt.name, manager, func(*object) fields { return body })
 	case "patch":
-		patch, err := readBody(r, "application/merge-patch+json")
-		if err != nil {
-			return nil, 0, err
-		}
-		o, err = s.update(res, rt.namespace, rt.name, manager, func(old *object) fields { return mergePatch(old.decode(), patch) })
-		return o, http.StatusOK, err
+		o, err = s.update(res, rt.namespace, rt.name, manager, func(old *object) fields { return mergePatch(old.decode(), body) })
 	case "delete":
 		o, err = s.serveDelete(r, rt)
-		return o, http.StatusOK, err
+	default:
+		err = methodNotAllowed()
 	}
-	return nil, 0, methodNotAllowed()
+	return o, code, err
 }
 
 func (s *Server) get(res *Resource, namespace, name string) (*object, error) {
@@ -208,4 +209,148 @@ func (s *Server) serveDelete(r *http.Request, rt route) (*object, error) {
 		return nil, badRequest("%v", err)
 	}
 	return s.remove(rt.resource, rt.namespace, rt.name, options.Preconditions.UID, revision)
+}
+
+// gzipFrom is the size in bytes above which lists are compressed.
+const gzipFrom = 131_072
+
+// fail sends err as a Status if it is an *lw.StatusError. It sends nothing for other errors, because the request has
+// already ended.
+func fail(w http.ResponseWriter, r *http.Request, err error) { failList(w, r, err, "") }
+
+// failList is like fail. It also sends the continue token for the remainder of an expired list.
+func failList(w http.ResponseWriter, r *http.Request, err error, proceed string) {
+	status, ok := errors.AsType[*lw.StatusError](err)
+	if !ok {
+		return
+	}
+	if seconds := int(status.RetryAfter.Seconds()); seconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	}
+	send(w, r, status.Code, encodeStatus(status, proceed))
+}
+
+// send writes body as a JSON response, indented if the client prefers it.
+func send(w http.ResponseWriter, r *http.Request, code int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	w.Write(layout(r, body))
+}
+
+// sendList writes a list, compressed if it is large and the client accepts gzip.
+func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
+	body = layout(r, body)
+	if len(body) > gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var b bytes.Buffer
+		zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // cannot fail, because the level is valid
+		zip.Write(body)
+		zip.Close()
+		body = b.Bytes()
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Add("Vary", "Accept-Encoding")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body)
+}
+
+// layout returns body with a final newline. If the query parameter pretty is true, it indents the JSON instead. By
+// default, it indents the JSON for browsers, curl and Wget.
+func layout(r *http.Request, body []byte) []byte {
+	agent := r.UserAgent()
+	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")
+	if values := r.URL.Query(); values.Has("pretty") {
+		pretty, _ = strconv.ParseBool(values.Get("pretty"))
+	}
+	if !pretty {
+		return append(body[:len(body):len(body)], '\n')
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, body, "", "  "); err != nil {
+		panic("lwtest: the response is not valid JSON: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// maxBody is the size limit of a request body in bytes, the same as in kube-apiserver.
+const maxBody = 3 << 20
+
+func readBody(r *http.Request, media string) (fields, error) {
+	if err := checkMedia(r, media); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, badRequest("%v", err)
+	case len(body) > maxBody:
+		return nil, newError(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Request entity too large: limit is %d", maxBody)
+	}
+	f, err := decodeFields(body)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	return f, nil
+}
+
+func checkMedia(r *http.Request, accepted string) error {
+	given := r.Header.Get("Content-Type")
+	if given == "" && accepted == "application/json" {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(given)
+	if err == nil && media == accepted {
+		return nil
+	}
+	status := newError(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+		"the body of the request was in an unknown format - accepted media types include: %s", accepted)
+	if media == "application/vnd.kubernetes.protobuf" {
+		status.Message += `. lwtest does not read protobuf: in client-go, set ContentType to "application/json" in the rest.Config`
+	}
+	return status
+}
+
+// mergePatch applies a JSON merge patch (RFC 7386) to decoded fields.
+func mergePatch(target, patch fields) fields {
+	if target == nil {
+		target = fields{}
+	}
+	for key, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(target, key)
+		case fields:
+			sub, _ := target[key].(fields)
+			target[key] = mergePatch(sub, value)
+		default:
+			target[key] = value
+		}
+	}
+	return target
+}
+
+// requestManager returns the field manager of a request: the parameter fieldManager, or else the program name in the
+// User-Agent header.
+func requestManager(r *http.Request) string {
+	program, _, _ := strings.Cut(r.UserAgent(), "/")
+	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")
+}
+
+// allowOrigin adds CORS headers to the response if the request's origin is allowed. It also answers preflight requests
+// from allowed origins, without requiring a token. It reports whether it answered the request.
+func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
+	origin := r.Header.Get("Origin")
+	if !slices.Contains(s.opts.AllowedOrigins, origin) {
+		return false
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Methods", "POST, GET, OPTIONS, PUT, DELETE, PATCH")
+	h.Set("Access-Control-Allow-Headers", "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since")
+	h.Set("Access-Control-Expose-Headers", "Date")
+	h.Set("Access-Control-Allow-Credentials", "true")
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return true
 }

@@ -56,7 +56,7 @@ func (a answer) object(t testing.TB) (o wireObject) {
 type wireObject struct {
 	Kind, APIVersion, Message, Reason string
 	Code                              int
-	Details                           apiDetails
+	Details                           wireDetails
 	Data                              map[string]string
 	Metadata                          struct {
 		Name, Namespace, GenerateName, UID, ResourceVersion, CreationTimestamp, Continue string

@@ -1,52 +1,47 @@
 package lwtest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/labels"
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // query holds the parameters of a LIST or WATCH request.
 type query struct {
-	res      *Resource
+	*view
+	url.Values
 	prefix   string // prefix of all keys in the namespace
 	selector selector
-	form     form
-	tables   *tables // nil unless the client requested a Table
-	values   url.Values
 }
 
-func (q *query) get(name string) string { return q.values.Get(name) }
-
-func newQuery(res *Resource, namespace string, form form, values url.Values) (*query, error) {
-	q := &query{res: res, form: form, values: values}
+func newQuery(v *view, namespace string, values url.Values) (*query, error) {
+	q := &query{view: v, Values: values}
 	if namespace != "" {
 		q.prefix = namespace + "/"
 	}
-	labels, err := parseLabels(q.get("labelSelector"))
+	labels, err := parseLabels(q.Get("labelSelector"))
 	if err != nil {
 		return nil, err
 	}
-	fields, err := parseFields(res, q.get("fieldSelector"))
-	if err != nil {
-		return nil, err
-	}
+	fields, err := parseFields(v.res, q.Get("fieldSelector"))
 	q.selector = append(labels, fields...)
-	q.tables, err = form.tables(res, values)
 	return q, err
 }
 
-// page is the response to a LIST.
+// page is the response to a LIST. Together with an error, only proceed is set.
 type page struct {
 	revision  int64
 	objects   []*object
@@ -58,14 +53,14 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	if err := validateList(q); err != nil {
 		return nil, err
 	}
-	limit, err := strconv.Atoi(cmp.Or(q.get("limit"), "0"))
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "0"))
 	if err != nil {
 		return nil, badRequest("limit: %v", err)
 	}
-	if token := q.get("continue"); token != "" {
+	if token := q.Get("continue"); token != "" {
 		return s.proceed(q, token, limit)
 	}
-	version := q.get("resourceVersion")
+	version := q.Get("resourceVersion")
 	revision, err := parseVersion(version)
 	if err != nil {
 		return nil, badRequest("invalid resource version: %v", err)
@@ -73,7 +68,7 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	if err := s.waitFor(ctx, revision); err != nil {
 		return nil, err
 	}
-	match := q.get("resourceVersionMatch")
+	match := q.Get("resourceVersionMatch")
 	switch {
 	case version == "0":
 		return s.read(q, 0, "", 0) // the watch cache of kube-apiserver ignores limit
@@ -85,21 +80,21 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 
 // proceed returns the page that a continue token refers to.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
-	if v := q.get("resourceVersion"); v != "" && v != "0" {
+	if v := q.Get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")
 	}
 	revision, start, err := decodeContinue(token)
 	if err != nil {
-		return nil, badRequest("invalid continue token: %v", err)
+		return nil, badRequest("invalid continue token: continue key is not valid: %v", err)
 	}
 	p, err := s.read(q, max(revision, 0), q.prefix+start, limit)
-	if status, ok := err.(*apiStatus); ok && status.Reason == "Expired" {
+	if status, ok := err.(*lw.StatusError); ok && status.Reason == "Expired" {
 		status.Message = "The provided continue parameter is too old to display a consistent list result. " +
 			"You can start a new list without the continue parameter, or use the continue token in this response " +
 			"to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent " +
 			"list - objects that were created, modified, or deleted between the time the first chunk was returned " +
 			"and now may show up in the list."
-		status.proceed = encodeContinue(-1, start)
+		return &page{proceed: encodeContinue(-1, start)}, status
 	}
 	return p, err
 }
@@ -151,74 +146,229 @@ func encodeContinue(revision int64, start string) string {
 func decodeContinue(token string) (revision int64, start string, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
-		return 0, "", errors.New("continue key is not valid: " + err.Error())
+		return 0, "", err
 	}
 	var t continueToken
 	if err := json.Unmarshal(data, &t); err != nil {
-		return 0, "", errors.New("continue key is not valid: " + err.Error())
+		return 0, "", err
 	}
 	start = "/" + strings.TrimPrefix(t.Start, "/")
 	switch {
 	case t.APIVersion != "meta.k8s.io/v1":
-		return 0, "", errors.New("continue key is not valid: server does not recognize this encoded version " + strconv.Quote(t.APIVersion))
+		return 0, "", fmt.Errorf("server does not recognize this encoded version %q", t.APIVersion)
 	case t.Revision == 0:
-		return 0, "", errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+		return 0, "", errors.New("incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
 	case start == "/" || path.Clean(start) != start:
-		return 0, "", errors.New("continue key is not valid: " + t.Start)
+		return 0, "", errors.New(t.Start)
 	}
 	return t.Revision, start[1:], nil
 }
 
-// object returns the encoded object of a watch event. It converts the object to a Table if the client requested Tables.
-func (q *query) object(encoded []byte) []byte {
-	if q.tables == nil {
-		return encoded
+// parseVersion returns a resourceVersion as a number. It returns 0 for an empty resourceVersion.
+func parseVersion(version string) (int64, error) {
+	if version == "" {
+		return 0, nil
 	}
-	return q.tables.object(encoded)
+	n, err := strconv.ParseUint(version, 10, 63)
+	if err != nil {
+		return 0, fmt.Errorf("resourceVersion: Invalid value: %q: %w", version, err)
+	}
+	return int64(n), nil
 }
 
-// encode returns the page as kube-apiserver would encode it, with the same key order.
-func (p *page) encode(q *query) []byte {
-	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
-	if p.proceed != "" || q.form.sorted(q.res) && q.tables == nil {
-		meta["continue"] = p.proceed
-	}
-	if p.remaining != nil {
-		meta["remainingItemCount"] = *p.remaining
-	}
-	kind, apiVersion := q.form.kind(q.res)
-	if q.tables != nil {
-		return p.encodeTable(q, encodeOrdered(meta, []string{"resourceVersion", "continue"}))
-	}
-	var b bytes.Buffer
-	if q.form.sorted(q.res) {
-		fmt.Fprintf(&b, `{"apiVersion":%q,"items":`, apiVersion)
-		p.encodeItems(&b, q.form)
-		fmt.Fprintf(&b, `,"kind":"%sList","metadata":%s}`, kind, marshal(meta))
-		return b.Bytes()
-	}
-	encodedMeta := encodeOrdered(meta, []string{"resourceVersion"})
-	fmt.Fprintf(&b, `{"kind":"%sList","apiVersion":%q,"metadata":%s,"items":`, kind, apiVersion, encodedMeta)
-	p.encodeItems(&b, q.form)
-	b.WriteByte('}')
-	return b.Bytes()
+// invalidOptions collects invalid list options, with the messages of kube-apiserver.
+type invalidOptions []lw.StatusCause
+
+func (c *invalidOptions) forbid(field, why string) {
+	*c = append(*c, lw.StatusCause{Reason: "FieldValueForbidden", Message: "Forbidden: " + why, Field: field})
 }
 
-func (p *page) encodeTable(q *query, meta []byte) []byte {
-	objects := make([][]byte, len(p.objects))
-	for i, o := range p.objects {
-		objects[i] = o.whole(q.res)
+func (c *invalidOptions) supportOnly(field, value string, supported ...string) {
+	if slices.Contains(supported, value) {
+		return
 	}
-	return q.tables.encode(meta, objects...)
+	for i, s := range supported {
+		supported[i] = strconv.Quote(s)
+	}
+	*c = append(*c, lw.StatusCause{
+		Reason: "FieldValueNotSupported", Field: field,
+		Message: fmt.Sprintf("Unsupported value: %q: supported values: %s", value, strings.Join(supported, ", ")),
+	})
 }
 
-func (p *page) encodeItems(b *bytes.Buffer, form form) {
-	b.WriteByte('[')
-	for i, o := range p.objects {
-		if i > 0 {
-			b.WriteByte(',')
+func (c invalidOptions) err() error {
+	if len(c) == 0 {
+		return nil
+	}
+	parts := make([]string, len(c))
+	for i, cause := range c {
+		parts[i] = cause.Field + ": " + cause.Message
+	}
+	e := newError(http.StatusUnprocessableEntity, "Invalid", `ListOptions.meta.k8s.io "" is invalid: %s`, inBrackets(parts))
+	e.Group, e.Kind, e.Causes = "meta.k8s.io", "ListOptions", c
+	return e
+}
+
+// inBrackets joins messages like kube-apiserver, which writes brackets around two or more messages.
+func inBrackets(messages []string) string {
+	if len(messages) == 1 {
+		return messages[0]
+	}
+	return "[" + strings.Join(messages, ", ") + "]"
+}
+
+func validateList(q *query) error {
+	var bad invalidOptions
+	if match := q.Get("resourceVersionMatch"); match != "" {
+		if q.Get("resourceVersion") == "" {
+			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided")
 		}
-		b.Write(form.item(o))
+		if q.Get("continue") != "" {
+			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
+		}
+		bad.supportOnly("resourceVersionMatch", match, "Exact", "NotOlderThan", "")
+		if match == "Exact" && q.Get("resourceVersion") == "0" {
+			bad.forbid("resourceVersionMatch", `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`)
+		}
 	}
-	b.WriteByte(']')
+	if q.Has("sendInitialEvents") {
+		bad.forbid("sendInitialEvents", "sendInitialEvents is forbidden for list")
+	}
+	return bad.err()
+}
+
+func validateWatch(q *query, streamingLists bool) error {
+	var bad invalidOptions
+	match, streaming := q.Get("resourceVersionMatch"), q.Has("sendInitialEvents")
+	if streaming && match != "NotOlderThan" {
+		bad.forbid("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+	}
+	if streaming && !streamingLists {
+		bad.forbid("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+	}
+	if match != "" {
+		if !streaming {
+			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+		}
+		bad.supportOnly("resourceVersionMatch", match, "NotOlderThan")
+		if q.Get("continue") != "" {
+			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
+		}
+	}
+	return bad.err()
+}
+
+// selector holds conditions on an object's labels and fields. An object must meet all of them.
+type selector []func(*object) bool
+
+func (s selector) matches(o *object) bool {
+	for _, holds := range s {
+		if !holds(o) {
+			return false
+		}
+	}
+	return true
+}
+
+func parseLabels(text string) (selector, error) {
+	parsed, err := labels.Parse(text)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	if len(parsed) == 0 {
+		return nil, nil
+	}
+	return selector{func(o *object) bool {
+		return parsed.Matches(func(key string) (string, bool) { value, ok := o.labels[key]; return value, ok })
+	}}, nil
+}
+
+// selectable lists additional fields for field selectors, keyed by the id of the resource.
+var selectable = map[string][]string{
+	"events": {"involvedObject.kind", "involvedObject.name", "type"},
+	"pods":   {"spec.nodeName", "status.phase"},
+}
+
+// parseFields parses a fieldSelector. It supports metadata.name, metadata.namespace for namespaced resources, and the
+// fields in selectable.
+func parseFields(res *Resource, text string) (selector, error) {
+	known := map[string]func(*object) string{
+		"metadata.name": func(o *object) string { return o.name },
+	}
+	list := `"metadata.name"`
+	if res.Namespaced {
+		known["metadata.namespace"] = func(o *object) string { return o.namespace }
+		list += `, "metadata.namespace"`
+	}
+	for _, path := range selectable[res.id()] {
+		known[path] = func(o *object) string { return o.text(path) }
+		list += fmt.Sprintf(", %q", path)
+	}
+	var s selector
+	for _, term := range fieldTerms(text) {
+		at := strings.IndexByte(term, '=')
+		if at < 0 {
+			return nil, badRequest("invalid selector: %q; can't understand %q", text, term)
+		}
+		name, negate := strings.CutSuffix(term[:at], "!")
+		rest := term[at+1:]
+		if !negate {
+			rest = strings.TrimPrefix(rest, "=")
+		}
+		want, ok := unescapedField(rest)
+		if !ok {
+			return nil, badRequest("invalid field selector: %q", term)
+		}
+		if name == "" && want == "" {
+			continue // kube-apiserver ignores a term without a name and a value
+		}
+		value, ok := known[name]
+		if !ok {
+			return nil, badRequest("%q is not a known field selector: only %s", name, list)
+		}
+		s = append(s, func(o *object) bool { return (value(o) == want) != negate })
+	}
+	return s, nil
+}
+
+// text returns the field at path, for example involvedObject.kind, as a string.
+func (o *object) text(path string) string {
+	parsed, err := lw.ParseObject(o.item)
+	if err != nil {
+		panic(err) // cannot happen, because the server encoded the object
+	}
+	return parsed.Get(path).String()
+}
+
+// fieldTerms splits a selector at each comma without a backslash and returns the terms. It omits empty terms.
+func fieldTerms(text string) (terms []string) {
+	start, escaped := 0, false
+	for i, c := range text + "," {
+		if c == ',' && (!escaped || i == len(text)) {
+			if i > start {
+				terms = append(terms, text[start:i])
+			}
+			start = i + 1
+		}
+		escaped = c == '\\' && !escaped
+	}
+	return terms
+}
+
+// unescapedField returns text without the backslashes before commas, equals signs and backslashes. ok is false if one
+// of these characters is unescaped.
+func unescapedField(text string) (value string, ok bool) {
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == ',' || c == '=':
+			return "", false
+		case c == '\\':
+			if i++; i == len(text) || !strings.ContainsRune(`\,=`, rune(text[i])) {
+				return "", false
+			}
+		}
+		out = append(out, text[i])
+	}
+	return string(out), true
 }

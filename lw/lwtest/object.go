@@ -2,12 +2,17 @@ package lwtest
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	mathrand "math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // fields is a decoded JSON object. Numbers are json.Number values, so they keep all digits.
@@ -51,15 +56,10 @@ func decodeFields(data []byte) (fields, error) {
 
 // metadata returns the metadata of an object. If the object has none, metadata adds an empty object.
 func metadata(f fields) (fields, error) {
-	switch m := f["metadata"].(type) {
-	case fields:
-		return m, nil
-	case nil:
-		m = fields{}
-		f["metadata"] = m
-		return f["metadata"].(fields), nil
+	if _, ok := f["metadata"].(fields); !ok && f["metadata"] != nil {
+		return nil, fmt.Errorf("metadata is not an object")
 	}
-	return nil, fmt.Errorf("metadata is not an object")
+	return child(f, "metadata"), nil
 }
 
 func text(f fields, key string) string {
@@ -96,22 +96,19 @@ func encodeObject(res *Resource, f fields) (*object, error) {
 	if o.labels, err = labelsOf(meta); err != nil {
 		return nil, err
 	}
-	encoded, first := maps.Clone(f), []string(nil)
-	encodedMeta := encodeMeta(res, meta)
-	encoded["metadata"] = json.RawMessage(encodedMeta)
+	encoded, encodedMeta := maps.Clone(f), marshal(meta)
+	var first []string
 	if res.builtin {
-		first = []string{"metadata"}
+		encodedMeta, first = encodeMeta(meta), []string{"metadata"}
 	}
+	encoded["metadata"] = json.RawMessage(encodedMeta)
 	o.item = encodeOrdered(encoded, first)
 	at := bytes.Index(o.item, encodedMeta)
 	o.meta = o.item[at : at+len(encodedMeta)] // shares memory with item
 	return o, nil
 }
 
-func encodeMeta(res *Resource, meta fields) []byte {
-	if !res.builtin {
-		return marshal(meta)
-	}
+func encodeMeta(meta fields) []byte {
 	shown := maps.Clone(meta)
 	if entries, ok := meta["managedFields"].([]any); ok {
 		raw := make([]json.RawMessage, len(entries))
@@ -170,18 +167,34 @@ func marshal(v any) []byte {
 }
 
 // decode returns the fields of the object. The caller may modify them.
-func (o *object) decode() fields { return mustDecode(o.item) }
+func (o *object) decode() fields {
+	f, err := decodeFields(o.item)
+	if err != nil {
+		panic("lwtest: decode a stored object: " + err.Error())
+	}
+	return f
+}
 
 // withVersion returns a copy of the object with a different resourceVersion. A DELETED event contains the last state of
 // the object, but with the resourceVersion of the deletion.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)
-	changed, err := encodeObject(res, f)
+	return mustEncode(res, f)
+}
+
+// mustEncode is like encodeObject for fields that are known to be valid.
+func mustEncode(res *Resource, f fields) *object {
+	o, err := encodeObject(res, f)
 	if err != nil {
 		panic(fmt.Sprintf("lwtest: encode a stored object: %v", err))
 	}
-	return changed
+	return o
+}
+
+// partial returns the JSON of the object as PartialObjectMetadata.
+func (o *object) partial() []byte {
+	return slices.Concat([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`), o.meta, []byte("}"))
 }
 
 // whole returns the JSON of the object with kind and apiVersion, as in GET responses and watch events.
@@ -190,4 +203,143 @@ func (o *object) whole(res *Resource) []byte {
 		return o.item
 	}
 	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.item[1:])
+}
+
+func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
+
+// suffix returns n random characters for generateName. The alphabet contains no vowels, so the characters do not form
+// words.
+func suffix(n int) string {
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = alphabet[mathrand.IntN(len(alphabet))]
+	}
+	return string(b)
+}
+
+func newUID() string {
+	var b [16]byte
+	rand.Read(b[:]) // rand.Read never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// manage updates metadata.managedFields of f. A field belongs to the manager that changed it last. Fields are compared
+// only at the first two levels.
+func manage(res *Resource, old, f fields, manager string, now string) {
+	meta := f["metadata"].(fields)
+	present, changed := owned(f, nil), owned(f, old)
+	entries, _ := meta["managedFields"].([]any)
+	mine := changed
+	var kept []any
+	for _, e := range entries {
+		entry := e.(fields)
+		set := entry["fieldsV1"].(fields)
+		if text(entry, "manager") == manager && text(entry, "subresource") == "" {
+			mine = union(intersect(set, present), changed)
+			continue
+		}
+		if set = subtract(intersect(set, present), changed); len(set) > 0 {
+			entry["fieldsV1"] = set
+			kept = append(kept, entry)
+		}
+	}
+	if len(mine) > 0 {
+		kept = append(kept, fields{
+			"manager": manager, "operation": "Update", "apiVersion": res.apiVersion(),
+			"time": now, "fieldsType": "FieldsV1", "fieldsV1": mine,
+		})
+	}
+	delete(meta, "managedFields")
+	if len(kept) > 0 {
+		meta["managedFields"] = kept
+	}
+}
+
+// owned returns the fields in which f differs from old, in the fieldsV1 format.
+func owned(f, old fields) fields {
+	set := fields{}
+	for key, value := range f {
+		switch key {
+		case "kind", "apiVersion":
+		case "metadata":
+			was, _ := old["metadata"].(fields)
+			for _, part := range []string{"labels", "annotations", "ownerReferences", "finalizers"} {
+				add(set, "f:metadata", part, value.(fields)[part], was[part])
+			}
+		default:
+			addTree(set, key, value, old[key])
+		}
+	}
+	return set
+}
+
+func add(set fields, parent, key string, value, was any) {
+	sub := fields{}
+	addTree(sub, key, value, was)
+	if len(sub) == 0 {
+		return
+	}
+	if set[parent] == nil {
+		set[parent] = fields{}
+	}
+	set[parent].(fields)["f:"+key] = sub["f:"+key]
+}
+
+func addTree(set fields, key string, value, was any) {
+	if value == nil || reflect.DeepEqual(value, was) {
+		return
+	}
+	leaf := fields{}
+	if children, ok := value.(fields); ok {
+		before, _ := was.(fields)
+		if before == nil {
+			leaf["."] = fields{}
+		}
+		for child, v := range children {
+			if !reflect.DeepEqual(v, before[child]) {
+				leaf["f:"+child] = fields{}
+			}
+		}
+	}
+	set["f:"+key] = leaf
+}
+
+func union(a, b fields) fields {
+	out := maps.Clone(a)
+	for key, value := range b {
+		if have, ok := out[key].(fields); ok {
+			out[key] = union(have, value.(fields))
+		} else {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+func intersect(a, b fields) fields {
+	out := fields{}
+	for key, value := range a {
+		if other, ok := b[key].(fields); ok {
+			out[key] = intersect(value.(fields), other)
+		}
+	}
+	return out
+}
+
+// subtract returns the fields of a that are not in b. It omits parents that become empty.
+func subtract(a, b fields) fields {
+	out := fields{}
+	for key, value := range a {
+		other, ok := b[key].(fields)
+		if !ok {
+			out[key] = value
+			continue
+		}
+		if rest := subtract(value.(fields), other); len(rest) > 0 && strings.HasPrefix(key, "f:") {
+			out[key] = rest
+		}
+	}
+	return out
 }

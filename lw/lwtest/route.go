@@ -1,10 +1,16 @@
 package lwtest
 
 import (
+	"cmp"
+	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // route describes a request: its API verb and the resource or object in its path.
@@ -42,10 +48,8 @@ func (s *Server) find(r *http.Request) route {
 		rt.name = rest[1]
 	}
 	rt.verb = verb(r, rt.name)
-	resources := s.registered()
-	i := slices.IndexFunc(resources, func(res *Resource) bool {
-		return res.Group == rt.group && res.Version == rt.version && res.Plural == rt.plural
-	})
+	resources := s.resourcesOf(rt.group, rt.version)
+	i := slices.IndexFunc(resources, func(res *Resource) bool { return res.Plural == rt.plural })
 	if i < 0 || len(rest) > 3 || len(rest) == 3 && (rest[2] != binding || resources[i].id() != "pods") {
 		return rt
 	}
@@ -73,26 +77,21 @@ func splitGroup(path string) (rt route, rest []string, ok bool) {
 	return route{}, nil, false
 }
 
+// methodVerbs contains the API verb of each method except GET.
+var methodVerbs = map[string]string{
+	http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
+}
+
 func verb(r *http.Request, name string) string {
-	switch r.Method {
-	case http.MethodGet:
-		switch {
-		case name != "":
-			return "get" // a GET of an object ignores the watch parameter
-		case isOn(r.URL.Query(), "watch"):
-			return "watch"
-		}
-		return "list"
-	case http.MethodPost:
-		return "create"
-	case http.MethodPut:
-		return "update"
-	case http.MethodPatch:
-		return "patch"
-	case http.MethodDelete:
-		return "delete"
+	switch {
+	case r.Method != http.MethodGet:
+		return cmp.Or(methodVerbs[r.Method], strings.ToLower(r.Method))
+	case name != "":
+		return "get" // a GET of an object ignores the watch parameter
+	case isOn(r.URL.Query(), "watch"):
+		return "watch"
 	}
-	return strings.ToLower(r.Method)
+	return "list"
 }
 
 // isOn reports whether a boolean parameter is set. As in kube-apiserver, any value except "0" and "false" counts as
@@ -102,9 +101,114 @@ func isOn(values url.Values, name string) bool {
 	return values.Has(name) && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// serves reports whether the server has a resource in the group and, unless version is "", in that version.
-func (s *Server) serves(group, version string) bool {
-	return slices.ContainsFunc(s.registered(), func(res *Resource) bool {
-		return res.Group == group && (version == "" || res.Version == version)
-	})
+// public lists the paths that need no token.
+var public = []string{"/version", "/readyz", "/livez", "/healthz"}
+
+// Error messages contain the following user names.
+const (
+	admin     = "admin"  // a user who may send all requests
+	nobody    = "nobody" // the user of all tokens in ForbiddenTokens
+	anonymous = "system:anonymous"
+)
+
+// authorize rejects an unknown token with 401, and a missing or forbidden token with 403. If the token came from a
+// subprotocol, authorize returns the request without that subprotocol.
+func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
+	user, rest, err := s.authenticate(r)
+	if err != nil {
+		return r, err
+	}
+	if user == admin || slices.Contains(public, r.URL.Path) {
+		return rest, nil
+	}
+	return rest, forbidden(r, rt, user)
+}
+
+// authenticate returns the user of a request, and the request without the token's subprotocol. If the Authorization
+// header contains a valid token, authenticate ignores the subprotocols.
+func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request, err error) {
+	unauthorized := newError(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
+	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if user, known := s.user(token); sent && known {
+		return user, r, nil
+	}
+	if isWebSocket(r) {
+		token, others, err := cutToken(r.Header.Values("Sec-Websocket-Protocol"))
+		if err != nil {
+			return "", r, unauthorized
+		}
+		if token != "" {
+			user, known := s.user(token)
+			if !known {
+				return "", r, unauthorized
+			}
+			r = r.Clone(r.Context())
+			r.Header.Set("Sec-Websocket-Protocol", strings.Join(others, ","))
+			return user, r, nil
+		}
+	}
+	switch {
+	case sent:
+		return "", r, unauthorized
+	case s.needsNoToken():
+		return admin, r, nil
+	}
+	return anonymous, r, nil
+}
+
+func (s *Server) user(token string) (user string, known bool) {
+	switch {
+	case s.needsNoToken(), slices.Contains(s.opts.Tokens, token):
+		return admin, true
+	case slices.Contains(s.opts.ForbiddenTokens, token):
+		return nobody, true
+	}
+	return "", false
+}
+
+func (s *Server) needsNoToken() bool { return s.opts.Tokens == nil && s.opts.ForbiddenTokens == nil }
+
+// bearerProtocol is the prefix of the subprotocol that carries a token. Browsers use it because they cannot set headers
+// on a WebSocket.
+const bearerProtocol = "base64url.bearer.authorization.k8s.io."
+
+// cutToken returns the token and the other subprotocols. It requires at least one other subprotocol, because the server
+// must select one.
+func cutToken(headers []string) (token string, others []string, err error) {
+	found := false
+	for _, header := range headers {
+		for protocol := range strings.SplitSeq(header, ",") {
+			protocol = strings.TrimSpace(protocol)
+			encoded, ok := strings.CutPrefix(protocol, bearerProtocol)
+			if !ok {
+				others = append(others, protocol)
+				continue
+			}
+			decoded, err := base64.RawURLEncoding.DecodeString(encoded)
+			if err != nil || found {
+				return "", nil, errors.New("malformed or repeated bearer token subprotocol")
+			}
+			token, found = string(decoded), true
+		}
+	}
+	if token != "" && len(others) == 0 {
+		return "", nil, errors.New("the bearer token subprotocol must be sent with another subprotocol")
+	}
+	return token, others, nil
+}
+
+func forbidden(r *http.Request, rt route, user string) *lw.StatusError {
+	if rt.verb == "" {
+		return newError(http.StatusForbidden, "Forbidden", "forbidden: User %q cannot %s path %q", user, strings.ToLower(r.Method), r.URL.Path)
+	}
+	res := &Resource{Group: rt.group, Plural: rt.plural}
+	object, scope := res.id(), "at the cluster scope"
+	if rt.name != "" {
+		object += " " + strconv.Quote(rt.name)
+	}
+	if rt.namespace != "" {
+		scope = "in the namespace " + strconv.Quote(rt.namespace)
+	}
+	return objectError(http.StatusForbidden, "Forbidden", res, rt.name, "%s is forbidden: User %q cannot %s resource %q in API group %q %s",
+		object, user, rt.verb, rt.plural, rt.group, scope)
 }

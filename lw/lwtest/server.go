@@ -2,9 +2,15 @@ package lwtest
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,11 +101,16 @@ func (o *Options) setDefaults() {
 	o.history = cmp.Or(o.history, 100_000)
 }
 
-// revision returns the revision of the latest write. The revision of an empty cluster is 1.
 func (s *Server) revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.Revision()
+}
+
+func (s *Server) isStalled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stalled
 }
 
 func (s *Server) serve(ln net.Listener) {
@@ -120,5 +131,249 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 		if _, ok := s.conns.LoadAndDelete(conn); ok {
 			s.serving.Done()
 		}
+	}
+}
+
+// Request describes a request that the server received.
+type Request struct {
+	At     time.Time
+	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
+	Method string
+	URL    *url.URL // path and query only
+	Header http.Header
+}
+
+// Lists reports whether r is a LIST request, for the first page or a later page. Pass it to [Server.Requests],
+// [Server.Open] or [Server.Fail].
+func Lists(r Request) bool { return r.Verb == "list" }
+
+// Watches reports whether r is a WATCH request. Use it like [Lists].
+func Watches(r Request) bool { return r.Verb == "watch" }
+
+const maxRequests = 10_000
+
+// Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all
+// requests.
+func (s *Server) Requests(match func(Request) bool) []Request {
+	s.mu.Lock()
+	all := slices.Clone(s.requests)
+	s.mu.Unlock()
+	return slices.DeleteFunc(all, func(r Request) bool { return !matches(match, r) })
+}
+
+// Open returns the matching requests that are still in progress, in no particular order. A nil match selects all
+// requests. If a client disconnects, its requests stay open until the server notices.
+func (s *Server) Open(match func(Request) bool) []Request {
+	var open []Request
+	for _, in := range s.underWay() {
+		if matches(match, in.request) {
+			open = append(open, in.request)
+		}
+	}
+	return open
+}
+
+func matches(match func(Request) bool, r Request) bool { return match == nil || match(r) }
+
+// record adds a request to the recorded requests. It returns the Fault to apply to the request, or nil if no Fault
+// matches.
+func (s *Server) record(req Request) Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.requests) == maxRequests {
+		s.requests = slices.Delete(s.requests, 0, maxRequests/10)
+	}
+	s.requests = append(s.requests, req)
+	return s.takeFault(req)
+}
+
+// The server cancels request contexts with one of these causes.
+var (
+	errDropped       = errors.New("lwtest: the connection was dropped")
+	errWatchesClosed = errors.New("lwtest: the watches were closed")
+)
+
+type inflight struct {
+	request Request
+	cancel  context.CancelCauseFunc
+}
+
+// begin registers a request. The returned context is canceled when the client disconnects or when the server cancels
+// the request. If the server cancels it, context.Cause returns the reason, for example errDropped.
+func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	in := &inflight{request: request, cancel: cancel}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		cancel(errDropped)
+	}
+	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so s.serving does
+	if tracked {
+		s.serving.Add(1)
+	}
+	s.inflight[in] = struct{}{}
+	return ctx, func() {
+		cancel(nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.inflight, in)
+		if tracked {
+			s.serving.Done()
+		}
+	}
+}
+
+func (s *Server) underWay() []*inflight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.inflight))
+}
+
+// wrote compacts the history and wakes the watches. Call it after each write, with s.mu held.
+func (s *Server) wrote() {
+	s.log.Compact(s.log.Revision() - s.opts.history)
+	s.wake()
+}
+
+// wake notifies all goroutines that wait for a change. The caller must hold s.mu.
+func (s *Server) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// await blocks until ready returns true, for at most d. It reports whether ready returned true. ready runs with s.mu held
+// and is called again after each change of the log or of stalled.
+func (s *Server) await(ctx context.Context, d time.Duration, ready func() bool) bool {
+	var timer *time.Timer // created only if ready is false at first
+	for {
+		s.mu.Lock()
+		done, changed := ready(), s.changed
+		s.mu.Unlock()
+		if done || ctx.Err() != nil {
+			return done
+		}
+		if timer == nil {
+			timer = time.NewTimer(d)
+			defer timer.Stop()
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// waitFor blocks until the server reaches a revision. After Options.freshnessWait it returns a ResourceVersionTooLarge
+// error.
+func (s *Server) waitFor(ctx context.Context, revision int64) error {
+	var current int64
+	reached := func() bool { current = s.log.Revision(); return current >= revision }
+	switch {
+	case s.await(ctx, s.opts.freshnessWait, reached):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return tooLarge(revision, current)
+}
+
+// unstalled blocks while watches are stalled. It returns false if ctx is canceled.
+func (s *Server) unstalled(ctx context.Context) bool {
+	return s.await(ctx, math.MaxInt64, func() bool { return !s.stalled }) && ctx.Err() == nil
+}
+
+// Compact expires all older resourceVersions. Open watches that are up to date continue. All other watches end cleanly,
+// without an ERROR event.
+func (s *Server) Compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.Compact(s.log.Revision())
+	s.wake()
+}
+
+// CloseWatches ends all open watches cleanly, as kube-apiserver does from time to time.
+func (s *Server) CloseWatches() {
+	for _, request := range s.underWay() {
+		if Watches(request.request) {
+			request.cancel(errWatchesClosed)
+		}
+	}
+}
+
+// StallWatches(true) silences all open and future watches, like a half-open connection. A silent watch stays open even
+// after its timeout. It sends no events or bookmarks and does not answer WebSocket pings. StallWatches(false) resumes
+// the watches, which then send all missed events.
+func (s *Server) StallWatches(stall bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalled = stall
+	s.wake()
+}
+
+// DropConnections resets all open connections. The server accepts new connections immediately. If the server runs
+// behind another listener, idle connections stay open.
+func (s *Server) DropConnections() {
+	// First collect all requests and connections. A client may reconnect during the loop, and its new connection must
+	// stay open.
+	requests := s.underWay()
+	var conns []net.Conn
+	s.conns.Range(func(conn, _ any) bool {
+		conns = append(conns, conn.(net.Conn))
+		return true
+	})
+	for _, conn := range conns {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			tcp.SetLinger(0) // makes Close send RST instead of FIN
+		}
+		conn.Close()
+	}
+	for _, request := range requests {
+		request.cancel(errDropped)
+	}
+}
+
+// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data stays,
+// and methods such as [Server.Create] still work. [Server.Restart] starts the server again.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.down = true
+	srv := s.http
+	s.mu.Unlock()
+	srv.Close() // closes the listener first, so clients cannot reconnect
+	s.conns.Range(func(conn, _ any) bool {
+		conn.(net.Conn).Close() // closes WebSockets, which srv does not track
+		return true
+	})
+	for _, request := range s.underWay() {
+		request.cancel(errDropped)
+	}
+	s.serving.Wait()
+}
+
+// Restart starts a closed server on the same port. The watch cache is empty, so all older resourceVersions have
+// expired. Restart fails if the server is running or if the port stays in use for 5 seconds.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	running := !s.down
+	s.mu.Unlock()
+	if running {
+		return errors.New("restart the test API server: it is still running (call Close first)")
+	}
+	s.Compact()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		ln, err := net.Listen("tcp", s.addr)
+		if err == nil {
+			s.serve(ln)
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("restart the test API server: %w", err)
+		}
+		time.Sleep(10 * time.Millisecond) // a client's ephemeral port can block the address briefly
 	}
 }

@@ -3,171 +3,106 @@ package lwtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiStatus is a metav1.Status and an error. Zero fields are omitted from its JSON.
-type apiStatus struct {
-	Code    int
-	Reason  string // for example "Expired" or "NotFound"
-	Message string
-	Details *apiDetails
-
-	proceed string // value of metadata.continue
+// newError returns the error that the server sends as a Status.
+func newError(code int, reason, format string, args ...any) *lw.StatusError {
+	return &lw.StatusError{Code: code, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// apiDetails is a metav1.StatusDetails.
-type apiDetails struct {
-	Name              string     `json:"name,omitempty"`
-	Group             string     `json:"group,omitempty"`
-	Kind              string     `json:"kind,omitempty"` // plural resource name or kind of the object
-	UID               string     `json:"uid,omitempty"`
-	Causes            []apiCause `json:"causes,omitempty"`
-	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
+func badRequest(format string, args ...any) *lw.StatusError {
+	return newError(http.StatusBadRequest, "BadRequest", format, args...)
 }
 
-// apiCause is a metav1.StatusCause.
-type apiCause struct {
+func expired(format string, args ...any) *lw.StatusError {
+	return newError(http.StatusGone, "Expired", format, args...)
+}
+
+// noResource returns the error for a path that names no resource.
+func noResource() *lw.StatusError {
+	return newError(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+}
+
+func methodNotAllowed() *lw.StatusError {
+	return newError(http.StatusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+}
+
+// objectError returns an error about an object.
+func objectError(code int, reason string, res *Resource, name, format string, args ...any) *lw.StatusError {
+	e := newError(code, reason, format, args...)
+	e.Name, e.Group, e.Kind = name, res.Group, res.Plural
+	return e
+}
+
+func notFound(res *Resource, name string) *lw.StatusError {
+	return objectError(http.StatusNotFound, "NotFound", res, name, "%s %q not found", res.id(), name)
+}
+
+func conflict(res *Resource, name, format string, args ...any) *lw.StatusError {
+	return objectError(http.StatusConflict, "Conflict", res, name, "Operation cannot be fulfilled on %s %q: "+format, append([]any{res.id(), name}, args...)...)
+}
+
+func invalid(res *Resource, name string, cause lw.StatusCause) *lw.StatusError {
+	kind := strings.TrimSuffix(res.Kind+"."+res.Group, ".")
+	e := objectError(http.StatusUnprocessableEntity, "Invalid", res, name, "%s %q is invalid: %s: %s", kind, name, cause.Field, cause.Message)
+	e.Kind, e.Causes = res.Kind, []lw.StatusCause{cause}
+	return e
+}
+
+func tooLarge(asked, current int64) *lw.StatusError {
+	e := newError(http.StatusGatewayTimeout, "Timeout", "Timeout: Too large resource version: %d, current: %d", asked, current)
+	e.Causes = []lw.StatusCause{{Reason: "ResourceVersionTooLarge", Message: "Too large resource version"}}
+	e.RetryAfter = time.Second
+	return e
+}
+
+// wireStatus is the JSON of a metav1.Status.
+type wireStatus struct {
+	Kind       string       `json:"kind"`
+	APIVersion string       `json:"apiVersion"`
+	Metadata   wireListMeta `json:"metadata"`
+	Status     string       `json:"status"`
+	Message    string       `json:"message,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
+	Details    *wireDetails `json:"details,omitempty"`
+	Code       int          `json:"code,omitempty"`
+}
+
+type wireListMeta struct {
+	Continue string `json:"continue,omitempty"`
+}
+
+type wireDetails struct {
+	Name              string      `json:"name,omitempty"`
+	Group             string      `json:"group,omitempty"`
+	Kind              string      `json:"kind,omitempty"` // plural resource name or kind of the object
+	UID               string      `json:"uid,omitempty"`
+	Causes            []wireCause `json:"causes,omitempty"`
+	RetryAfterSeconds int         `json:"retryAfterSeconds,omitempty"`
+}
+
+type wireCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	Field   string `json:"field,omitempty"`
 }
 
-func (s *apiStatus) Error() string { return s.client().Error() }
+// emptyDetails contains the reasons for which kube-apiserver sends empty details instead of none.
+var emptyDetails = []string{"Forbidden", "MethodNotAllowed", "NotAcceptable", "NotFound", "UnsupportedMediaType"}
 
-// client returns the error that an HTTP client would decode from s.
-func (s *apiStatus) client() *lw.StatusError {
-	e := &lw.StatusError{Code: s.Code, Reason: s.Reason, Message: s.Message}
-	if d := s.Details; d != nil {
-		e.Name, e.Group, e.Kind = d.Name, d.Group, d.Kind
-		e.RetryAfter = time.Duration(d.RetryAfterSeconds) * time.Second
-		for _, cause := range d.Causes {
-			e.Causes = append(e.Causes, lw.StatusCause(cause))
-		}
-	}
-	return e
-}
-
-func clientError(err error) error {
-	if status, ok := err.(*apiStatus); ok {
-		return status.client()
-	}
-	return err
-}
-
-// newStatus returns a status that a client decodes as e.
-func newStatus(e *lw.StatusError) *apiStatus {
-	d := &apiDetails{Name: e.Name, Group: e.Group, Kind: e.Kind, RetryAfterSeconds: int(e.RetryAfter.Seconds())}
+// encodeStatus returns the JSON of e. proceed is the continue token for the remainder of an expired list, or "".
+func encodeStatus(e *lw.StatusError, proceed string) []byte {
+	d := &wireDetails{Name: e.Name, Group: e.Group, Kind: e.Kind, RetryAfterSeconds: int(e.RetryAfter.Seconds())}
 	for _, cause := range e.Causes {
-		d.Causes = append(d.Causes, apiCause(cause))
+		d.Causes = append(d.Causes, wireCause(cause))
 	}
-	s := &apiStatus{Code: e.Code, Reason: e.Reason, Message: e.Message}
-	if d.Name+d.Group+d.Kind != "" || d.RetryAfterSeconds != 0 || d.Causes != nil {
-		s.Details = d
+	if d.Name+d.Group+d.Kind == "" && d.RetryAfterSeconds == 0 && d.Causes == nil && !slices.Contains(emptyDetails, e.Reason) {
+		d = nil
 	}
-	return s
-}
-
-// MarshalJSON returns the JSON of a v1 Status object.
-func (s *apiStatus) MarshalJSON() ([]byte, error) {
-	type meta struct {
-		Continue string `json:"continue,omitempty"`
-	}
-	wire := struct {
-		Kind       string      `json:"kind"`
-		APIVersion string      `json:"apiVersion"`
-		Metadata   meta        `json:"metadata"`
-		Status     string      `json:"status"`
-		Message    string      `json:"message,omitempty"`
-		Reason     string      `json:"reason,omitempty"`
-		Details    *apiDetails `json:"details,omitempty"`
-		Code       int         `json:"code,omitempty"`
-	}{
-		Kind: "Status", APIVersion: "v1", Metadata: meta{s.proceed}, Status: "Failure",
-		Message: s.Message, Reason: s.Reason, Details: s.Details, Code: s.Code,
-	}
-	if s.Code < http.StatusBadRequest {
-		wire.Status, wire.Code = "Success", 0
-	}
-	return marshal(wire), nil
-}
-
-func badRequest(format string, args ...any) *apiStatus {
-	return &apiStatus{Code: http.StatusBadRequest, Reason: "BadRequest", Message: fmt.Sprintf(format, args...)}
-}
-
-func objectDetails(res *Resource, name string) *apiDetails {
-	return &apiDetails{Name: name, Group: res.Group, Kind: res.Plural}
-}
-
-func notFound(res *Resource, name string) *apiStatus {
-	return &apiStatus{
-		Code: http.StatusNotFound, Reason: "NotFound",
-		Message: fmt.Sprintf("%s %q not found", res.id(), name), Details: objectDetails(res, name),
-	}
-}
-
-func alreadyExists(res *Resource, name string) *apiStatus {
-	return &apiStatus{
-		Code: http.StatusConflict, Reason: "AlreadyExists",
-		Message: fmt.Sprintf("%s %q already exists", res.id(), name), Details: objectDetails(res, name),
-	}
-}
-
-func conflict(res *Resource, name, why string) *apiStatus {
-	return &apiStatus{
-		Code: http.StatusConflict, Reason: "Conflict", Details: objectDetails(res, name),
-		Message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", res.id(), name, why),
-	}
-}
-
-func invalid(res *Resource, name string, cause apiCause) *apiStatus {
-	kind := res.Kind
-	if res.Group != "" {
-		kind += "." + res.Group
-	}
-	return &apiStatus{
-		Code: http.StatusUnprocessableEntity, Reason: "Invalid",
-		Message: fmt.Sprintf("%s %q is invalid: %s: %s", kind, name, cause.Field, cause.Message),
-		Details: &apiDetails{Name: name, Group: res.Group, Kind: res.Kind, Causes: []apiCause{cause}},
-	}
-}
-
-// noResource returns the 404 status for a path that names no resource.
-func noResource() *apiStatus {
-	return &apiStatus{
-		Code: http.StatusNotFound, Reason: "NotFound", Details: &apiDetails{},
-		Message: "the server could not find the requested resource",
-	}
-}
-
-func methodNotAllowed() *apiStatus {
-	return &apiStatus{
-		Code: http.StatusMethodNotAllowed, Reason: "MethodNotAllowed", Details: &apiDetails{},
-		Message: "the server does not allow this method on the requested resource",
-	}
-}
-
-func unsupportedMediaType(accepted string) *apiStatus {
-	return &apiStatus{
-		Code: http.StatusUnsupportedMediaType, Reason: "UnsupportedMediaType", Details: &apiDetails{},
-		Message: "the body of the request was in an unknown format - accepted media types include: " + accepted,
-	}
-}
-
-func expired(format string, args ...any) *apiStatus {
-	return &apiStatus{Code: http.StatusGone, Reason: "Expired", Message: fmt.Sprintf(format, args...)}
-}
-
-func tooLarge(asked, current int64) *apiStatus {
-	return &apiStatus{
-		Code: http.StatusGatewayTimeout, Reason: "Timeout",
-		Message: fmt.Sprintf("Timeout: Too large resource version: %d, current: %d", asked, current),
-		Details: &apiDetails{
-			Causes:            []apiCause{{Reason: "ResourceVersionTooLarge", Message: "Too large resource version"}},
-			RetryAfterSeconds: 1,
-		},
-	}
+	return marshal(wireStatus{"Status", "v1", wireListMeta{proceed}, "Failure", e.Message, e.Reason, d, e.Code})
 }

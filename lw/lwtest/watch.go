@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // watch is a WATCH request and its position in the log. It serves both HTTP and WebSocket.
@@ -26,7 +29,7 @@ type watch struct {
 
 	state  []revlog.Entry[*object] // objects with which the watch begins
 	cursor *revlog.Cursor[*object]
-	failed *apiStatus // sent to the client as an ERROR event
+	failed *lw.StatusError // sent to the client as an ERROR event
 }
 
 // batchSize limits the number of events that a watch holds in memory. The log holds all later events.
@@ -37,11 +40,11 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	if err := validateWatch(q, !s.opts.NoStreamingLists); err != nil {
 		return nil, err
 	}
-	from, err := parseVersion(q.get("resourceVersion"))
+	from, err := parseVersion(q.Get("resourceVersion"))
 	if err != nil {
-		return nil, &apiStatus{Code: http.StatusInternalServerError, Message: err.Error()} // kube-apiserver sends 500 without a reason
+		return nil, newError(http.StatusInternalServerError, "", "%v", err) // kube-apiserver sends 500 without a reason
 	}
-	seconds, err := strconv.Atoi(cmp.Or(q.get("timeoutSeconds"), "0"))
+	seconds, err := strconv.Atoi(cmp.Or(q.Get("timeoutSeconds"), "0"))
 	if err != nil {
 		return nil, badRequest("timeoutSeconds: %v", err)
 	}
@@ -50,9 +53,9 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 		timeout = 30*time.Minute + rand.N(30*time.Minute)
 	}
 	w := &watch{query: q, server: s, from: from, deadline: time.Now().Add(timeout)}
-	w.bookmarks = isOn(q.values, "allowWatchBookmarks")
-	w.streaming = isOn(q.values, "sendInitialEvents")
-	w.initial = w.streaming || from == 0 && !q.values.Has("sendInitialEvents")
+	w.bookmarks = isOn(q.Values, "allowWatchBookmarks")
+	w.streaming = isOn(q.Values, "sendInitialEvents")
+	w.initial = w.streaming || from == 0 && !q.Has("sendInitialEvents")
 	if err := w.open(ctx); err != nil && !errors.As(err, &w.failed) {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 		send := func(frame []byte, more bool) bool { return w.server.unstalled(ctx) && yield(frame, more) }
 		switch {
 		case w.failed != nil:
-			send(eventFrame("ERROR", marshal(w.failed)), false)
+			send(eventFrame("ERROR", encodeStatus(w.failed, "")), false)
 		case w.sendState(send):
 			w.follow(ctx, send)
 		}
@@ -104,11 +107,11 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	state, mark := w.state, w.streaming && w.bookmarks
 	w.state = nil // frees the memory during a long watch
 	for i, e := range state {
-		if !send(eventFrame("ADDED", w.object(w.form.object(w.res, e.Value))), mark || i < len(state)-1) {
+		if !send(eventFrame("ADDED", w.object(e.Value)), mark || i < len(state)-1) {
 			return false
 		}
 	}
-	return !mark || send(w.bookmark(true), false)
+	return !mark || send(w.bookmarkFrame(true), false)
 }
 
 // follow sends events and bookmarks until the watch ends. It sends the pending events even if the deadline has passed.
@@ -122,7 +125,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
 			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // no bookmark until the server reaches the requested resourceVersion
-				frames = append(frames, w.bookmark(false))
+				frames = append(frames, w.bookmarkFrame(false))
 			}
 		}
 		if len(frames) == 0 {
@@ -189,24 +192,37 @@ func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	}
 }
 
-// unstalled blocks while watches are stalled. It returns false if ctx is canceled.
-func (s *Server) unstalled(ctx context.Context) bool {
-	for {
-		s.mu.Lock()
-		stalled, changed := s.stalled, s.changed
-		s.mu.Unlock()
-		if ctx.Err() != nil || !stalled {
-			return ctx.Err() == nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
+// frame returns the encoded watch event for a change in the log, or nil if the namespace or the selector excludes the
+// change. If an object starts to match the selector, the event is ADDED. If it stops matching, the event is DELETED,
+// with the previous object and the new resourceVersion.
+func (w *watch) frame(event revlog.Event[*object]) []byte {
+	now, old := event.Entry, event.Prev
+	if !strings.HasPrefix(now.Key, w.prefix) {
+		return nil
 	}
+	matched := event.Type != revlog.Created && w.selector.matches(old.Value)
+	matches := event.Type != revlog.Deleted && w.selector.matches(now.Value)
+	kind, shown := "", now.Value
+	switch {
+	case matched && matches:
+		kind = "MODIFIED"
+	case matches:
+		kind = "ADDED"
+	case matched && event.Type == revlog.Deleted:
+		kind = "DELETED"
+	case matched:
+		kind, shown = "DELETED", old.Value.withVersion(w.res, now.Revision)
+	default:
+		return nil
+	}
+	return eventFrame(kind, w.object(shown))
 }
 
-func (s *Server) isStalled() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stalled
+// bookmarkFrame returns an encoded BOOKMARK event with the revision that the watch has reached.
+func (w *watch) bookmarkFrame(end bool) []byte {
+	return eventFrame("BOOKMARK", w.bookmark(w.cursor.Revision(), end))
+}
+
+func eventFrame(kind string, object []byte) []byte {
+	return fmt.Appendf(nil, "{\"type\":%q,\"object\":%s}\n", kind, object)
 }

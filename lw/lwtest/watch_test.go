@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -37,7 +36,8 @@ func TestWatchesReportChanges(t *testing.T) {
 func TestLateWatchesReportEarlierChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2) // revisions 2 and 3
-	q, err := newQuery(s.resources[slices.IndexFunc(s.resources, func(r *Resource) bool { return r.Plural == "configmaps" })], "", fullForm, url.Values{"watch": {"1"}, "resourceVersion": {"2"}, "timeoutSeconds": {"1"}})
+	res, _ := s.resource("configmaps")
+	q, err := newQuery(&view{res: res}, "", url.Values{"watch": {"1"}, "resourceVersion": {"2"}, "timeoutSeconds": {"1"}})
 	require.NoError(t, err)
 	w, err := s.newWatch(t.Context(), q)
 	require.NoError(t, err)

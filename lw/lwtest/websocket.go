@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
 )
 
 // errClientLeft is the cancellation cause of a watch whose client closed the WebSocket.
@@ -30,12 +32,18 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 		return
 	}
 	below := conn.NetConn()
+	if spoiled, ok := below.(*spoiledConn); ok {
+		below = spoiled.Conn
+	}
 	if encrypted, ok := below.(*tls.Conn); ok {
 		below = encrypted.NetConn() // skips the TLS close_notify alert, as if the server had been killed
 	}
 	s.conns.Store(below, nil) // net/http does not close hijacked connections
 	defer s.conns.Delete(below)
-	if s.isDown() { // Close may have run before the connection was stored
+	s.mu.Lock()
+	down := s.down
+	s.mu.Unlock()
+	if down { // Close may have run before the connection was stored
 		below.Close()
 		return
 	}
@@ -54,23 +62,13 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	<-read
 }
 
-// sendMessages sends watch events until the watch ends. It returns false if the connection must be cut without CLOSE.
+// sendMessages sends watch events until the watch ends. It returns false if a write fails. It writes each frame with a
+// single call, because faults replace frames, and because no pong may come between the parts of a frame.
 func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool {
-	fault, _ := ctx.Value(frameFaultKey{}).(*frameFault)
-	if fault != nil && fault.pass < 0 && !fault.send(conn, nil) {
-		return false
-	}
-	sent := 0
-	for frame := range watch.frames(ctx) {
-		switch {
-		case fault != nil && fault.pass == sent:
-			if !fault.send(conn, frame) {
-				return false
-			}
-		case conn.WriteMessage(websocket.TextMessage, frame) != nil:
-			return true // sending CLOSE would fail, too
+	for event := range watch.frames(ctx) {
+		if _, err := conn.NetConn().Write(wsframe.New(websocket.TextMessage, true, event)); err != nil {
+			return false
 		}
-		sent++
 	}
 	return true
 }

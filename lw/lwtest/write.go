@@ -11,7 +11,124 @@ import (
 	"strconv"
 
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
+
+// Create stores a new object. The resource is a name such as "pods" or, outside the core group, "deployments.apps". The
+// object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
+// "default". Create returns the object that a GET request would return, or the *lw.StatusError that an HTTP client
+// would receive.
+func (s *Server) Create(resource string, obj any) (*lw.Object, error) {
+	res, f, err := s.parse(resource, obj)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.create(res, namespaceOf(res, f), f, goManager)
+	return o.client(res, err)
+}
+
+// Put creates or replaces an object. If the object has a resourceVersion, it must match that of the stored object. If
+// nothing changes, Put writes nothing. It has the same arguments and results as [Server.Create].
+func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
+	res, f, err := s.parse(resource, obj)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := metadata(f)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	namespace := namespaceOf(res, f)
+	o, err := s.update(res, namespace, text(meta, "name"), goManager, func(*object) fields { return f })
+	if status, ok := err.(*lw.StatusError); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
+		o, err = s.create(res, namespace, f, goManager)
+	}
+	return o.client(res, err)
+}
+
+// Delete removes an object immediately. It ignores the namespace of a cluster-scoped resource.
+func (s *Server) Delete(resource, namespace, name string) error {
+	res, ok := s.resource(resource)
+	if !ok {
+		return unknownResource(resource)
+	}
+	_, err := s.remove(res, namespace, name, "", 0)
+	return err
+}
+
+// State returns the latest resourceVersion and all objects of a resource. An up-to-date client holds the same objects.
+// The key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server does
+// not serve the resource.
+func (s *Server) State(resource string) (resourceVersion string, objects map[string]*lw.Object) {
+	res, ok := s.resource(resource)
+	if !ok {
+		panic(unknownResource(resource).Error())
+	}
+	revision, entries := s.state(res)
+	objects = make(map[string]*lw.Object, len(entries))
+	for _, e := range entries {
+		objects[e.Key], _ = e.Value.client(res, nil) // stored objects are valid
+	}
+	return strconv.FormatInt(revision, 10), objects
+}
+
+func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*object]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	revision = s.log.Revision()
+	entries, _ = s.log.At(res.id(), "", revision) // At cannot fail for the latest revision
+	return revision, entries
+}
+
+// goManager is the field manager of writes through methods of [Server].
+const goManager = "lwtest"
+
+func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {
+	res, ok := s.resource(resource)
+	if !ok {
+		return nil, nil, unknownResource(resource)
+	}
+	var data []byte
+	switch obj := obj.(type) {
+	case []byte:
+		data = obj
+	case string:
+		data = []byte(obj)
+	default:
+		var err error
+		if data, err = json.Marshal(obj); err != nil {
+			return nil, nil, badRequest("%v", err)
+		}
+	}
+	f, err := decodeFields(data)
+	if err != nil {
+		return nil, nil, badRequest("%v", err)
+	}
+	return res, f, nil
+}
+
+func namespaceOf(res *Resource, f fields) string {
+	if !res.Namespaced {
+		return ""
+	}
+	meta, _ := f["metadata"].(fields)
+	if namespace := text(meta, "namespace"); namespace != "" {
+		return namespace
+	}
+	return "default"
+}
+
+// client returns the object that a client would decode from o, or err if it is not nil.
+func (o *object) client(res *Resource, err error) (*lw.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return lw.ParseObject(o.whole(res))
+}
+
+func unknownResource(name string) *lw.StatusError {
+	return newError(http.StatusNotFound, "NotFound", "the server does not have a resource %q", name)
+}
 
 // create stores a new object and returns it. If the object has no namespace, create uses the namespace in the URL.
 func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
@@ -20,7 +137,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 		return nil, err
 	}
 	if version, err := parseVersion(text(meta, "resourceVersion")); err == nil && version != 0 {
-		return nil, &apiStatus{Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created"}
+		return nil, newError(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
 	if err := setName(res, meta); err != nil {
 		return nil, err
@@ -41,7 +158,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 		return nil, err
 	}
 	if _, err := s.log.Create(res.id(), res.key(o.namespace, o.name), o); err != nil {
-		return nil, alreadyExists(res, o.name)
+		return nil, objectError(http.StatusConflict, "AlreadyExists", res, o.name, "%s %q already exists", res.id(), o.name)
 	}
 	s.wrote()
 	return o, nil
@@ -96,12 +213,12 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 		return nil, notFound(res, name)
 	}
 	if uid != "" && uid != entry.Value.uid {
-		return nil, conflict(res, name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, entry.Value.uid))
+		return nil, conflict(res, name, otherUID, uid, entry.Value.uid)
 	}
 	last := entry.Value.withVersion(res, s.log.Revision()+1)
 	_, err := s.log.Delete(res.id(), key, revision, last)
 	if errors.Is(err, revlog.ErrConflict) {
-		return nil, conflict(res, name, fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %d, ResourceVersion in object meta: %d", revision, entry.Revision))
+		return nil, conflict(res, name, "Precondition failed: ResourceVersion in precondition: %d, ResourceVersion in object meta: %d", revision, entry.Revision)
 	}
 	s.wrote()
 	return last, nil
@@ -147,7 +264,7 @@ func setName(res *Resource, meta fields) error {
 	if text(meta, "name") == "" {
 		prefix := text(meta, "generateName")
 		if prefix == "" {
-			return invalid(res, "", apiCause{
+			return invalid(res, "", lw.StatusCause{
 				Reason: "FieldValueRequired", Field: "metadata.name",
 				Message: "Required value: name or generateName is required",
 			})
@@ -156,7 +273,7 @@ func setName(res *Resource, meta fields) error {
 	}
 	for _, field := range []string{"name", "namespace"} {
 		if value, ok := meta[field]; ok && !subdomain.MatchString(text(meta, field)) {
-			return invalid(res, text(meta, "name"), apiCause{
+			return invalid(res, text(meta, "name"), lw.StatusCause{
 				Reason: "FieldValueInvalid", Field: "metadata." + field,
 				Message: fmt.Sprintf("Invalid value: %q: a lowercase RFC 1123 subdomain must consist of lower case "+
 					"alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", value),
@@ -169,11 +286,13 @@ func setName(res *Resource, meta fields) error {
 // subdomain matches an RFC 1123 subdomain, the name format of most resources.
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
+const otherUID = "Precondition failed: UID in precondition: %s, UID in object meta: %s"
+
 // keepServerFields copies the fields that clients cannot change from old to f, and updates the generation.
 func keepServerFields(res *Resource, old, f fields) error {
 	was, meta := old["metadata"].(fields), f["metadata"].(fields)
 	if uid := text(meta, "uid"); uid != "" && uid != text(was, "uid") {
-		return conflict(res, text(was, "name"), fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, text(was, "uid")))
+		return conflict(res, text(was, "name"), otherUID, uid, text(was, "uid"))
 	}
 	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
 		delete(meta, key)
@@ -208,4 +327,138 @@ func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
 		return nil, badRequest("%v", err)
 	}
 	return o, nil
+}
+
+// binding is the name of the Pod subresource that assigns a Pod to a node.
+const binding = "binding"
+
+func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) {
+	if rt.verb != "create" {
+		fail(w, r, methodNotAllowed())
+		return
+	}
+	f, err := readBody(r, "application/json")
+	if err == nil {
+		err = s.bind(rt, f)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	// Unlike other responses with status Success, this response has a code.
+	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
+}
+
+// bind assigns an unassigned Pod to the node that the Binding f names.
+func (s *Server) bind(rt route, f fields) error {
+	meta, err := metadata(f)
+	if err != nil {
+		return badRequest("%v", err)
+	}
+	if err := validateBinding(rt, f, meta); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	res, key := rt.resource, rt.resource.key(rt.namespace, rt.name)
+	entry, ok := s.log.Get(res.id(), key)
+	if !ok {
+		return notFound(res, rt.name)
+	}
+	if why := unmet(meta, entry.Value); why != "" {
+		return conflict(res, rt.name, "StorageError: invalid object, Code: 4, Key: /registry/pods/%s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why)
+	}
+	pod := entry.Value.decode()
+	if why := unbindable(pod); why != "" {
+		pods := &Resource{Plural: res.Plural + "/" + binding}
+		return conflict(pods, rt.name, "pod %s %s", rt.name, why)
+	}
+	assign(pod, f)
+	o, err := s.encodeNext(res, pod)
+	if err != nil {
+		return err
+	}
+	if _, err := s.log.Update(res.id(), key, entry.Revision, o); err != nil {
+		return err
+	}
+	s.wrote()
+	return nil
+}
+
+func validateBinding(rt route, f, meta fields) error {
+	if kind := text(f, "kind"); kind != "" && kind != "Binding" {
+		return badRequest("%s in version %q cannot be handled as a Binding", kind, text(f, "apiVersion"))
+	}
+	if given := text(meta, "namespace"); given != "" && given != rt.namespace {
+		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	if text(meta, "name") != rt.name {
+		return badRequest("name in URL does not match name in Binding object")
+	}
+	target, _ := f["target"].(fields)
+	var bad []string
+	if kind := text(target, "kind"); kind != "" && kind != "Node" {
+		bad = append(bad, fmt.Sprintf(`target.kind: Unsupported value: %q: supported values: "Node", "<empty>"`, kind))
+	}
+	if text(target, "name") == "" {
+		bad = append(bad, "target.name: Required value")
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return newError(http.StatusInternalServerError, "", "%s", inBrackets(bad))
+}
+
+// unmet describes the failed precondition in a Binding's metadata. It returns "" if all preconditions hold.
+func unmet(meta fields, pod *object) string {
+	if uid := text(meta, "uid"); uid != "" && uid != pod.uid {
+		return fmt.Sprintf(otherUID, uid, pod.uid)
+	}
+	if version := text(meta, "resourceVersion"); version != "" && version != pod.version {
+		return fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", version, pod.version)
+	}
+	return ""
+}
+
+func unbindable(pod fields) string {
+	spec, _ := pod["spec"].(fields)
+	if node := text(spec, "nodeName"); node != "" {
+		return "is already assigned to node " + strconv.Quote(node)
+	}
+	if gates, _ := spec["schedulingGates"].([]any); len(gates) > 0 {
+		return "has non-empty .spec.schedulingGates"
+	}
+	return ""
+}
+
+// assign sets the Pod's node and PodScheduled condition, and copies the Binding's labels and annotations to the Pod.
+// Like a real server, it does not change generation or managedFields.
+func assign(pod, f fields) {
+	child(pod, "spec")["nodeName"] = text(f["target"].(fields), "name")
+	for _, part := range []string{"labels", "annotations"} {
+		if given, _ := f["metadata"].(fields)[part].(fields); len(given) > 0 {
+			maps.Copy(child(pod["metadata"].(fields), part), given)
+		}
+	}
+	status := child(pod, "status")
+	delete(status, "nominatedNodeName")
+	given, _ := status["conditions"].([]any)
+	scheduled := fields{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": timestamp()}
+	for i, c := range given {
+		if condition, _ := c.(fields); text(condition, "type") == "PodScheduled" {
+			given[i] = scheduled
+			return
+		}
+	}
+	status["conditions"] = append(given, scheduled)
+}
+
+// child returns the nested object at key. It adds an empty object if the key is missing.
+func child(f fields, key string) fields {
+	c, ok := f[key].(fields)
+	if !ok {
+		c = fields{}
+		f[key] = c
+	}
+	return c
 }

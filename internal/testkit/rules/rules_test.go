@@ -106,12 +106,11 @@ var mayImport = map[string][]string{
 	"internal/tools/wasmbuild":         {"internal/tools/wasmpack"},
 
 	"internal/testkit/wire/serve": {"internal/testkit/wire"},
-	"internal/testkit/stage":      {"lw", "lw/lwtest", "internal/wsframe", "examples/browser", "internal/testkit/sample"},
+	"internal/testkit/stage":      {"lw", "lw/lwtest", "examples/browser", "internal/testkit/sample"},
 	"wasm":                        {"internal/preference", "lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "internal/turns"},
 
-	"examples/scheduler":               {"lw", "cache", "cache/workqueue"},
-	"examples/scheduler/schedulertest": {"lw", "transport/http", "examples/scheduler"},
-	"examples/scheduler/demo":          {"lw", "cache", "lw/lwtest", "transport/http", "examples/scheduler"},
+	"examples/scheduler":      {"lw", "cache", "cache/workqueue"},
+	"examples/scheduler/demo": {"lw/lwtest", "transport/http", "examples/scheduler"},
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",

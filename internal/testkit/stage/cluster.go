@@ -129,7 +129,7 @@ func (c *cluster) injectFault(cmd *command) error {
 	case "close":
 		c.Close()
 	case "expire":
-		c.Fail(lwtest.Watches, 1, expired(cmd.N))
+		c.Fail(lwtest.Watches, 1, lwtest.Expire(cmd.N))
 	case "buffer": // like a proxy that buffers each response until it is complete
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
 	case "hold": // delays all responses
