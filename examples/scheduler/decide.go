@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -9,57 +10,32 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Fields that the stores keep.
-var (
-	podFields = []string{
-		"metadata.deletionTimestamp", "spec.nodeName", "spec.schedulingGates",
-		"spec.containers[*].resources.requests.cpu", "status.phase",
-	}
-	nodeFields = []string{
-		"metadata.deletionTimestamp", "spec.unschedulable", "spec.taints[*].effect",
-		"status.conditions[*].type", "status.conditions[*].status", "status.allocatable.cpu",
-	}
-)
-
 // Node is a candidate for [Choose]. CPU is its allocatable CPU, and Used is the CPU that its Pods request, both in
 // millicores.
 type Node struct {
-	Name      string
 	CPU, Used int64
 	Pods      int
 }
 
 // Choose returns the node with the fewest Pods that has cpu millicores left. If several nodes have the fewest Pods, it
 // returns the first by name. It returns false if no node has enough CPU.
-func Choose(nodes []Node, cpu int64) (name string, ok bool) {
-	best := -1
-	for i, n := range nodes {
-		if n.Used+cpu > n.CPU {
-			continue
-		}
-		if best < 0 || n.Pods < nodes[best].Pods || n.Pods == nodes[best].Pods && n.Name < nodes[best].Name {
-			best = i
+func Choose(nodes map[string]*Node, cpu int64) (name string, ok bool) {
+	for _, candidate := range slices.Sorted(maps.Keys(nodes)) {
+		n := nodes[candidate]
+		if n.Used+cpu <= n.CPU && (!ok || n.Pods < nodes[name].Pods) {
+			name, ok = candidate, true
 		}
 	}
-	if best < 0 {
-		return "", false
-	}
-	return nodes[best].Name, true
-}
-
-// fits reports whether nodes contains the named node and the node has cpu millicores left.
-func fits(nodes []Node, name string, cpu int64) bool {
-	return slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == name && n.Used+cpu <= n.CPU })
+	return name, ok
 }
 
 // wantsNode reports whether a Pod waits for a node: it has no node, no scheduling gate and no deletion timestamp, and
 // has not finished.
 func wantsNode(pod *lw.Object) bool {
-	gated := false
 	for range pod.Get("spec.schedulingGates").Elements() {
-		gated = true
+		return false
 	}
-	return pod.Get("spec.nodeName").String() == "" && !gated && !isDeleted(pod) && !isFinished(pod)
+	return pod.Get("spec.nodeName").String() == "" && !isDeleted(pod) && !isFinished(pod)
 }
 
 // occupiesNode reports whether a Pod has a node and has not finished.

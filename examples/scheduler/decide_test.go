@@ -16,18 +16,19 @@ func object(t *testing.T, text string) *lw.Object {
 }
 
 func TestChoosesNode(t *testing.T) {
+	unequal := map[string]*Node{"a": {10, 0, 2}, "b": {10, 9, 1}, "c": {10, 0, 3}}
 	for name, c := range map[string]struct {
-		nodes []Node
+		nodes map[string]*Node
 		cpu   int64
 		want  string
 	}{
 		"no nodes":                         {nil, 0, ""},
-		"fewest Pods":                      {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
-		"enough CPU":                       {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
-		"nodes with equal numbers of Pods": {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
-		"Pod that fills the node":          {[]Node{{"a", 10, 4, 0}}, 6, "a"},
-		"Pod that does not fit":            {[]Node{{"a", 10, 4, 0}}, 7, ""},
-		"Pod without a request on an overcommitted node": {[]Node{{"a", 10, 11, 0}}, 0, ""},
+		"fewest Pods":                      {unequal, 1, "b"},
+		"enough CPU":                       {unequal, 2, "a"},
+		"nodes with equal numbers of Pods": {map[string]*Node{"b": {10, 0, 1}, "a": {10, 0, 1}}, 1, "a"},
+		"Pod that fills the node":          {map[string]*Node{"a": {10, 4, 0}}, 6, "a"},
+		"Pod that does not fit":            {map[string]*Node{"a": {10, 4, 0}}, 7, ""},
+		"Pod without a request on an overcommitted node": {map[string]*Node{"a": {10, 11, 0}}, 0, ""},
 	} {
 		got, ok := Choose(c.nodes, c.cpu)
 		require.Equal(t, c.want, got, name)
@@ -77,21 +78,4 @@ func TestSelectsNodes(t *testing.T) {
 	require.EqualValues(t, 1500, cpuOf(object(t, `{"status":{"allocatable":{"cpu":"1500m"}}}`)))
 	require.Equal(t, int64(math.MaxInt64/2), cpuOf(object(t, `{}`)))
 	require.EqualValues(t, 350, requested(object(t, `{"spec":{"containers":[{"resources":{"requests":{"cpu":"100m"}}},{},{"resources":{"requests":{"cpu":"0.25"}}}]}}`)))
-}
-
-func TestLedgerCountsLoads(t *testing.T) {
-	l := newLedger()
-	l.place("1", placement{node: "a", cpu: 5})
-	l.place("2", placement{node: "a", cpu: 7, seen: true})
-	require.Equal(t, load{2, 12}, l.loads["a"])
-	require.Equal(t, load{1, 7}, l.without("a", "1"))
-	l.place("1", placement{node: "b", cpu: 5})
-	require.Equal(t, load{1, 7}, l.without("a", "1"))
-	l.forget("1")
-	l.forget("2")
-	l.forget("3")
-	require.Equal(t, map[string]load{"a": {1, 7}}, l.loads)
-	l.remove("2")
-	require.Empty(t, l.loads)
-	require.Empty(t, l.placed)
 }

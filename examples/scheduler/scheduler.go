@@ -7,33 +7,29 @@ package scheduler
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"log"
 	"net/http"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Config configures a [Scheduler].
-type Config struct {
-	Transport lw.Transport // sends lists and watches
-	URL       string       // URL of the API server, which receives the bindings
-	Client    *http.Client // sends bindings; must add the credentials
-	Workers   int          // maximum number of concurrent bindings
-	Log       func(error)  // called for each error before a retry
-}
-
 // Scheduler binds Pods to nodes. Create it with [New].
 type Scheduler struct {
-	config Config
+	server string
+	client *http.Client
 	pods   *cache.Informer[*lw.Object]
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // protects ledger and waiting during each decision
-	ledger  ledger
-	waiting map[pod]struct{} // Pods for which no node has enough CPU
+	mu      sync.Mutex     // protects assumed during each decision
+	assumed map[pod]string // nodes of Pods whose binding the store may not contain yet
 }
 
 // pod identifies a Pod. The UID distinguishes it from a later Pod with the same name.
@@ -44,31 +40,22 @@ type pod struct {
 
 func podOf(object *lw.Object) pod { return pod{object.Key(), object.GetUID()} }
 
-// New returns a scheduler. It sends no requests before Run is called.
-func New(config Config) (*Scheduler, error) {
-	s := &Scheduler{config: config, queue: workqueue.New[pod](nil), ledger: newLedger(), waiting: map[pod]struct{}{}}
-	var err error
-	if s.pods, err = informer(config.Transport, lw.Pods(""), podFields); err != nil {
-		return nil, err
-	}
-	s.nodes, err = informer(config.Transport, lw.Resource{Version: "v1", Plural: "nodes"}, nodeFields)
-	return s, err
-}
-
-func informer(transport lw.Transport, resource lw.Resource, fields []string) (*cache.Informer[*lw.Object], error) {
-	projection, err := lw.Project(fields...)
+// New returns a scheduler for the API server with the given URL. transport sends lists and watches. client sends
+// bindings and must add the credentials. New sends no requests.
+func New(transport lw.Transport, server string, client *http.Client) (*Scheduler, error) {
+	pods, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	client, err := lw.NewClient(transport, resource, projection, nil)
+	nodes, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: "nodes"}, lw.RawCodec{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return cache.NewInformer(client, nil), nil
+	return &Scheduler{
+		server: server, client: client, pods: cache.NewInformer(pods, nil), nodes: cache.NewInformer(nodes, nil),
+		queue: workqueue.New[pod](nil), assumed: map[pod]string{},
+	}, nil
 }
-
-// Pods returns the informer of all Pods. Run starts this informer. Callers may add handlers.
-func (s *Scheduler) Pods() *cache.Informer[*lw.Object] { return s.pods }
 
 // Run binds Pods until ctx is done and returns context.Cause(ctx). It must be called only once. All goroutines have
 // ended when it returns.
@@ -85,29 +72,26 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	for range s.config.Workers {
+	for range 4 {
 		running.Go(func() { s.work(ctx) })
 	}
-	running.Wait()
+	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
-// handle registers the handlers. Pods that wait for a node go to the queue, and Pods that occupy a node go to the
-// ledger. Changes that free CPU requeue the waiting Pods.
+// handle registers the handlers. Pods that start or stop waiting for a node go to the queue. Changes that free CPU
+// requeue the waiting Pods.
 func (s *Scheduler) handle() {
 	enqueue := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:    func(object *lw.Object, _ bool) { enqueue(object) },
 		Modified: func(_, object *lw.Object) { enqueue(object) },
-		Deleted:  func(object *lw.Object, _ bool) { enqueue(object) }, // a worker removes the Pod from the ledger
+		Deleted:  func(object *lw.Object, _ bool) { enqueue(object) }, // a worker removes the Pod from s.assumed
 	}, &cache.HandlerOptions[*lw.Object]{Filter: wantsNode})
 
 	s.pods.Handle(cache.Handler[*lw.Object]{
-		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
-		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// cache.Block keeps the binding and the deletion of a Pod from being coalesced. If they were coalesced, the
-		// handler could miss both, and the Pod would remain in the ledger.
-	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
+		Deleted: func(*lw.Object, bool) { s.wake() }, // the Pod no longer occupies its node
+	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{
 		Added: func(*lw.Object, bool) { s.wake() },
@@ -119,30 +103,111 @@ func (s *Scheduler) handle() {
 	}, &cache.HandlerOptions[*lw.Object]{Filter: isUsable})
 }
 
-// settle adds a Pod to the ledger when it occupies a node.
-func (s *Scheduler) settle(object *lw.Object) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
-}
-
-// unsettle removes a Pod from the ledger when it no longer occupies a node, and requeues the waiting Pods.
-func (s *Scheduler) unsettle(object *lw.Object) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger.remove(podOf(object).uid)
-	s.wakeLocked()
-}
-
+// wake requeues the Pods that wait for a node.
 func (s *Scheduler) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wakeLocked()
+	for object := range s.pods.Store().All() {
+		if wantsNode(object) {
+			s.queue.Add(podOf(object))
+		}
+	}
 }
 
-func (s *Scheduler) wakeLocked() {
-	for p := range s.waiting {
-		s.queue.Add(p)
+// work schedules Pods from the queue until ctx is done.
+func (s *Scheduler) work(ctx context.Context) {
+	for p := range s.queue.Keys(ctx) {
+		node := s.decide(p)
+		if node == "" {
+			continue
+		}
+		err := s.bind(ctx, p, node)
+		status, rejected := err.(*lw.StatusError)
+		switch {
+		case err == nil:
+			log.Printf("%s is bound to %s", p.Key, node)
+			continue
+		case ctx.Err() != nil:
+			return
+		case rejected && (status.Code == http.StatusConflict || status.Code == http.StatusNotFound):
+			continue // the Pod has a node or no longer exists; a watch will report this
+		case rejected: // otherwise, the binding may have succeeded
+			s.mu.Lock()
+			delete(s.assumed, p)
+			s.mu.Unlock()
+		}
+		log.Printf("cannot bind %s: %v", p.Key, err)
+		s.queue.Retry(p)
 	}
-	clear(s.waiting)
+}
+
+// decide chooses a node, adds the Pod to s.assumed and returns the name of the node. It returns "" if the Pod must not
+// be bound now.
+func (s *Scheduler) decide(p pod) (node string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.assumed[p]
+	delete(s.assumed, p)
+	object, ok := s.pods.Store().Get(p.Key)
+	if !ok || podOf(object) != p || !wantsNode(object) {
+		if before != "" {
+			s.wake() // if the Pod was deleted soon after its binding, no other handler has freed its CPU
+		}
+		return ""
+	}
+	nodes, cpu := s.candidates(p), requested(object)
+	// The binding of an earlier attempt may have succeeded, so a retry must choose the same node.
+	if n := nodes[before]; n != nil && n.Used+cpu <= n.CPU {
+		node = before
+	} else if node, ok = Choose(nodes, cpu); !ok {
+		return "" // a handler requeues the Pod when a node has more CPU
+	}
+	s.assumed[p] = node
+	return node
+}
+
+// candidates returns the usable nodes by name, with the loads of all Pods except p. A scheduler for a large cluster would
+// update the loads with each event instead of adding them up for each decision.
+func (s *Scheduler) candidates(p pod) map[string]*Node {
+	nodes := map[string]*Node{}
+	for n := range s.nodes.Store().All() {
+		if isUsable(n) {
+			nodes[n.GetName()] = &Node{CPU: cpuOf(n)}
+		}
+	}
+	for object := range s.pods.Store().All() {
+		name := object.Get("spec.nodeName").String()
+		if name == "" {
+			name = s.assumed[podOf(object)]
+		}
+		if n := nodes[name]; n != nil && !isFinished(object) && podOf(object) != p {
+			n.Pods++
+			n.Used += requested(object)
+		}
+	}
+	return nodes
+}
+
+// bind assigns a Pod to a node. It returns an *lw.StatusError if the server rejects the binding. After any other error,
+// the result is unknown.
+func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	// The uid ensures that a new Pod with the same name is not bound.
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Binding","metadata":{"name":%q,"uid":%q},"target":{"kind":"Node","name":%q}}`, p.Name, p.uid, node)
+	path := s.server + "/api/v1/namespaces/" + p.Namespace + "/pods/" + p.Name + "/binding"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusCreated {
+		return nil
+	}
+	status := &lw.StatusError{Code: res.StatusCode}
+	_ = json.NewDecoder(res.Body).Decode(status) // leaves fields empty if the body is not a Status
+	return status
 }

@@ -8,16 +8,13 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"log"
 	"net/http"
 	"os"
 	"os/signal"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/examples/scheduler"
-	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -29,39 +26,26 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if *duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, *duration)
-		defer cancel()
+		ctx, stop = context.WithTimeout(ctx, *duration)
+		defer stop()
 	}
-	if err := run(ctx, *server); err != nil {
-		log.Fatal("demo: ", err)
-	}
-}
-
-func run(ctx context.Context, url string) error {
-	if url == "" {
+	if *server == "" {
 		embedded, err := lwtest.Start(nil)
 		if err != nil {
-			return err
+			log.Fatal(err)
 		}
-		defer embedded.Close()
-		url = embedded.URL
+		*server = embedded.URL
 		go populate(ctx, embedded)
 	}
-	transport, err := lwhttp.New(url, nil)
+	transport, err := lwhttp.New(*server, nil)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	defer transport.Close()
-	s, err := scheduler.New(scheduler.Config{
-		Transport: transport, URL: url, Client: http.DefaultClient, Workers: 4, Log: func(err error) { log.Print(err) },
-	})
+	s, err := scheduler.New(transport, *server, http.DefaultClient)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	go show(ctx, s.Pods())
 	_ = s.Run(ctx) // returns only when ctx is done
-	return nil
 }
 
 // populate creates three nodes, and a Pod every 200 ms until ctx is done.
@@ -69,22 +53,7 @@ func populate(ctx context.Context, server *lwtest.Server) {
 	for _, name := range []string{"node-a", "node-b", "node-c"} {
 		_, _ = server.Create("nodes", `{"metadata":{"name":"`+name+`"},"status":{"allocatable":{"cpu":"4"},"conditions":[{"type":"Ready","status":"True"}]}}`)
 	}
-	for ctx.Err() == nil {
+	for tick := time.Tick(200 * time.Millisecond); ctx.Err() == nil; <-tick {
 		_, _ = server.Create("pods", `{"metadata":{"generateName":"web-"},"spec":{"containers":[{"resources":{"requests":{"cpu":"100m"}}}]}}`)
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
 	}
 }
-
-// show prints a line for each Pod when it is bound.
-func show(ctx context.Context, pods *cache.Informer[*lw.Object]) {
-	for change := range pods.Changes(ctx, &cache.HandlerOptions[*lw.Object]{Filter: isBound}) {
-		if change.Type == cache.Added {
-			fmt.Printf("%s is bound to %s\n", change.New.Key(), change.New.Get("spec.nodeName"))
-		}
-	}
-}
-
-func isBound(pod *lw.Object) bool { return pod.Get("spec.nodeName").Exists() }
