@@ -1,13 +1,25 @@
 package clientgo
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+	"weak"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
 // errNilResult is the decode error of an object for which the transform returned nil.
@@ -141,4 +153,284 @@ func (c *objectCodec) transformed(o *object) (*object, error) {
 	}
 	o.decoded.Store(&decoded{strong: after})
 	return o, nil
+}
+
+// object holds the encoding of a stored object and, while the object is in use, its decoded struct.
+type object struct {
+	encoded
+	decoded atomic.Pointer[decoded]
+}
+
+// encoded is the encoding of a stored object: JSON in a *[lw.Object] or a [packed], and protobuf in a *[message].
+type encoded interface {
+	lw.Keyed
+	GetUID() string
+	Raw() string
+}
+
+func (o *object) Key() lw.Key { return lw.KeyOf(o) }
+
+// decoded holds a weak pointer to the decoded struct of an object.
+type decoded struct {
+	first  weak.Pointer[byte] // first byte of the struct, whose type is known only at run time
+	strong any                // the value if the object cannot be decoded again, otherwise nil
+	read   atomic.Int64       // Unix time of the last read, in nanoseconds
+	kept   atomic.Bool        // the list of recently read structs contains the struct
+}
+
+// Equal reports whether two objects have the same encoding.
+func (o *object) Equal(other *object) bool { return o == other || o.Raw() == other.Raw() }
+
+// read returns the decoded struct of o. All callers share the struct until the garbage collector frees it. If keep is
+// set, read keeps the struct in memory for at least keepFor.
+func (d *decoder) read(o *object, keep bool) (any, error) {
+	known := o.decoded.Load()
+	value := d.value(known)
+	if value == nil {
+		made, err := d.decode(o.encoded)
+		if err != nil {
+			return nil, err
+		}
+		own := weakly(made)
+		if !o.decoded.CompareAndSwap(known, own) {
+			known = o.decoded.Load() // another goroutine has decoded the object
+			value = d.value(known)
+		}
+		if value == nil {
+			value, known = made, own
+		}
+	}
+	if keep {
+		d.recent.keep(known, value)
+	}
+	return value, nil
+}
+
+func weakly(made runtime.Object) *decoded {
+	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
+}
+
+// value returns the decoded struct, or nil if the garbage collector has freed it.
+func (d *decoder) value(of *decoded) any {
+	if of == nil {
+		return nil
+	}
+	if of.strong != nil {
+		return of.strong
+	}
+	if first := of.first.Value(); first != nil {
+		return reflect.NewAt(d.example.Elem(), unsafe.Pointer(first)).Interface()
+	}
+	return nil
+}
+
+// protobufType is implemented by Go types with generated protobuf methods, such as *corev1.Pod.
+type protobufType interface {
+	Marshal() ([]byte, error)
+	Unmarshal(data []byte) error
+}
+
+// message is a stored object in protobuf encoding. It implements [encoded].
+type message struct {
+	raw                                   string
+	namespace, name, uid, resourceVersion part
+}
+
+// part is the location of a metadata string in message.raw, in bytes.
+type part struct{ start, size uint32 }
+
+// newMessage returns a message with a copy of data. It returns an error if a metadata string does not occur in data.
+func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
+	m := &message{}
+	for _, field := range []struct {
+		value []byte
+		to    *part
+	}{{namespace, &m.namespace}, {name, &m.name}, {uid, &m.uid}, {resourceVersion, &m.resourceVersion}} {
+		start := bytes.Index(data, field.value)
+		if start < 0 {
+			return nil, errors.New("clientgo: a protobuf message does not contain the metadata of its object")
+		}
+		*field.to = part{uint32(start), uint32(len(field.value))}
+	}
+	m.raw = string(data)
+	return m, nil
+}
+
+func (m *message) part(at part) string { return m.raw[at.start : at.start+at.size] }
+
+func (m *message) GetNamespace() string       { return m.part(m.namespace) }
+func (m *message) GetName() string            { return m.part(m.name) }
+func (m *message) GetUID() string             { return m.part(m.uid) }
+func (m *message) GetResourceVersion() string { return m.part(m.resourceVersion) }
+
+func (m *message) Raw() string { return m.raw }
+
+// into unmarshals the message into object, which does not share memory with the message.
+func (m *message) into(object protobufType) error {
+	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
+}
+
+// messageCodec is the [lw.Codec] for objects in protobuf encoding.
+type messageCodec struct {
+	lw.Protobuf
+	*objectCodec
+}
+
+func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
+	m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(&object{encoded: m})
+}
+
+// Same reports whether Decode would return an object equal to o. With a transform, it returns false.
+func (c messageCodec) Same(o *object, s *lw.Scanned) bool {
+	return c.transform == nil && string(s.Raw()) == o.Raw()
+}
+
+// decoder converts stored objects to and from the Go type of an informer.
+type decoder struct {
+	example reflect.Type            // Go type of the objects: a pointer to a struct
+	kind    schema.GroupVersionKind // set only for PartialObjectMetadata
+	fields  []string                // paths of the fields to keep; if empty, all fields are kept
+	recent  *recent
+}
+
+func newDecoder(example runtime.Object) decoder {
+	d := decoder{example: reflect.TypeOf(example), recent: newRecent()}
+	if d.metadataOnly() {
+		d.kind = example.GetObjectKind().GroupVersionKind()
+	}
+	return d
+}
+
+func (d *decoder) metadataOnly() bool {
+	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
+}
+
+// protobuf reports whether the Go type of the informer has protobuf methods.
+func (d *decoder) protobuf() bool {
+	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
+}
+
+// encode encodes object as protobuf if previous is a *message, and otherwise as JSON. It returns nil if object does not
+// have the type of the informer or cannot be encoded.
+func (d *decoder) encode(object runtime.Object, previous encoded) encoded {
+	if reflect.TypeOf(object) != d.example {
+		return nil
+	}
+	if _, ok := previous.(*message); ok {
+		data, err := object.(protobufType).Marshal()
+		if err != nil {
+			return nil
+		}
+		if m, err := messageOf(data, object); err == nil {
+			return m
+		}
+		return nil
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil
+	}
+	if o, err := lw.ParseObject(text); err == nil {
+		return o
+	}
+	return nil
+}
+
+// messageOf returns the message that data, the encoding of object, contains.
+func messageOf(data []byte, object runtime.Object) (*message, error) {
+	o := object.(metav1.Object)
+	return newMessage(data, []byte(o.GetNamespace()), []byte(o.GetName()), []byte(o.GetUID()), []byte(o.GetResourceVersion()))
+}
+
+// decode decodes a stored object into a new struct. Like client-go's decoder, it leaves TypeMeta of a typed object
+// empty.
+func (d *decoder) decode(from encoded) (runtime.Object, error) {
+	object := reflect.New(d.example.Elem()).Interface().(runtime.Object)
+	if m, ok := from.(*message); ok {
+		return object, m.into(object.(protobufType))
+	}
+	text, ok := from.(*lw.Object)
+	if !ok {
+		text = from.(packed).Object.Object()
+	}
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		return u, codec.Into(text, &u.Object)
+	}
+	if err := codec.Into(text, object); err != nil {
+		return nil, err
+	}
+	if _, ok := object.(runtime.Unstructured); !ok && !(d.metadataOnly() && d.kind.Empty()) {
+		object.GetObjectKind().SetGroupVersionKind(d.kind)
+	}
+	return object, nil
+}
+
+// keepFor is the minimum time for which a struct stays in memory after its last read.
+const keepFor = 10 * time.Second
+
+// recent keeps recently read structs in memory, so that repeated reads need not decode them again.
+type recent struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	kept    []kept
+	waiting bool // a timer to call drop is running
+}
+
+type kept struct {
+	of    *decoded
+	value any
+}
+
+func newRecent() *recent { return &recent{now: time.Now} }
+
+// keep records a read of value and keeps value in memory for at least keepFor. It takes no lock if value is already
+// kept.
+func (r *recent) keep(of *decoded, value any) {
+	of.read.Store(r.now().UnixNano())
+	if of.kept.Swap(true) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, kept{of, value})
+	r.wait()
+}
+
+// wait starts a timer that calls drop, unless the timer is already running. The timer does not keep r in memory.
+func (r *recent) wait() {
+	if r.waiting {
+		return
+	}
+	r.waiting = true
+	weakly := weak.Make(r)
+	time.AfterFunc(keepFor, func() {
+		if r := weakly.Value(); r != nil {
+			r.drop()
+		}
+	})
+}
+
+// drop releases the structs that were last read keepFor or longer ago.
+func (r *recent) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	oldest := r.now().Add(-keepFor).UnixNano()
+	var left []kept
+	for _, k := range r.kept {
+		// keep may run at the same time. It stores the time before it reads the flag, and drop does the reverse. So
+		// either drop sees the new time, or keep sees the cleared flag and adds the struct again.
+		k.of.kept.Store(false)
+		if k.of.read.Load() > oldest && !k.of.kept.Swap(true) {
+			left = append(left, k)
+		}
+	}
+	r.kept, r.waiting = left, false
+	if len(left) > 0 {
+		r.wait()
+	}
 }

@@ -1,17 +1,50 @@
 package clientgo
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/dynamic/dynamiclister"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/admissionregistration"
+	"k8s.io/client-go/informers/apiserverinternal"
+	"k8s.io/client-go/informers/apps"
+	"k8s.io/client-go/informers/autoscaling"
+	"k8s.io/client-go/informers/batch"
+	"k8s.io/client-go/informers/certificates"
+	"k8s.io/client-go/informers/coordination"
+	"k8s.io/client-go/informers/core"
+	"k8s.io/client-go/informers/discovery"
+	"k8s.io/client-go/informers/events"
+	"k8s.io/client-go/informers/extensions"
+	"k8s.io/client-go/informers/flowcontrol"
 	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/informers/lifecycle"
+	"k8s.io/client-go/informers/networking"
+	"k8s.io/client-go/informers/node"
+	"k8s.io/client-go/informers/policy"
+	"k8s.io/client-go/informers/rbac"
+	"k8s.io/client-go/informers/resource"
+	"k8s.io/client-go/informers/scheduling"
+	"k8s.io/client-go/informers/storage"
+	"k8s.io/client-go/informers/storagemigration"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/metadata/metadatalister"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -43,11 +76,11 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 // client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
-	collections *collections
+	*collections
 }
 
 func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	namespace := f.collections.opts.Namespace
+	namespace := f.opts.Namespace
 	resource, err := codec.ResourceOfType(reflect.TypeOf(example), namespace)
 	if err != nil && namespace != "" {
 		namespace = "" // cluster-scoped resources have no namespaces
@@ -57,7 +90,7 @@ func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.N
 		return f.SharedInformerFactory.InformerFor(example, stock)
 	}
 	return f.SharedInformerFactory.InformerFor(example, func(_ kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return f.collections.informer(identity(resource), namespace, example, resync)
+		return f.informer(identity(resource), namespace, example, resync)
 	})
 }
 
@@ -73,4 +106,253 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 
 func identity(r lw.Resource) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural}
+}
+
+// FactoryOptions contains the settings of an informer factory. The zero value selects all namespaces.
+type FactoryOptions struct {
+	// Namespace restricts the informers to one namespace. Typed informers of cluster-scoped resources ignore it.
+	Namespace string
+	// TweakListOptions modifies the list options of each informer, for example to set selectors.
+	TweakListOptions func(*metav1.ListOptions)
+	Extras
+}
+
+// collections creates the informers of a factory.
+type collections struct {
+	config  *rest.Config
+	http    *http.Client
+	dynamic dynamic.Interface
+	resync  time.Duration
+	opts    FactoryOptions
+}
+
+func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOptions) (*collections, error) {
+	if opts == nil {
+		opts = &FactoryOptions{}
+	}
+	config = rest.CopyConfig(config)
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("clientgo: cannot create an HTTP client for the rest.Config: %w", err)
+	}
+	client = WrapHTTPClient(client)
+	// Requests of this client are only recorded, so its rate limits would only delay the start of informers.
+	unlimited := rest.CopyConfig(config)
+	unlimited.QPS, unlimited.RateLimiter = -1, nil
+	dynamicClient, err := dynamic.NewForConfigAndClient(unlimited, client)
+	if err != nil {
+		return nil, fmt.Errorf("clientgo: cannot create a client for the rest.Config: %w", err)
+	}
+	return &collections{config: config, http: client, dynamic: dynamicClient, resync: resync, opts: *opts}, nil
+}
+
+// informer returns an informer for the objects of a resource in a namespace. example has the Go type of these objects.
+func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration) cache.SharedIndexInformer {
+	target := c.dynamic.Resource(gvr).Namespace(namespace)
+	lister := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if c.opts.TweakListOptions != nil {
+				c.opts.TweakListOptions(&options)
+			}
+			return target.List(ctx, options)
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
+	}
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go uses the same precedence
+	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
+	return newInformer(from, lister, example, InformerOptions{
+		ResyncPeriod: resync,
+		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		Extras:       c.opts.Extras,
+	})
+}
+
+// NewDynamicSharedInformerFactory replaces [dynamicinformer.NewDynamicSharedInformerFactory]. opts may be nil.
+func NewDynamicSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions) (dynamicinformer.DynamicSharedInformerFactory, error) {
+	return newResources(config, resync, opts, &unstructured.Unstructured{}, func(indexer cache.Indexer, gvr schema.GroupVersionResource) cache.GenericLister {
+		return dynamiclister.NewRuntimeObjectShim(dynamiclister.New(indexer, gvr))
+	})
+}
+
+// NewMetadataSharedInformerFactory replaces [metadatainformer.NewSharedInformerFactory]. opts may be nil.
+func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions) (metadatainformer.SharedInformerFactory, error) {
+	return newResources(config, resync, opts, &metav1.PartialObjectMetadata{}, func(indexer cache.Indexer, gvr schema.GroupVersionResource) cache.GenericLister {
+		return metadatalister.NewRuntimeObjectShim(metadatalister.New(indexer, gvr))
+	})
+}
+
+// listerFunc returns a lister for the objects in an indexer.
+type listerFunc func(cache.Indexer, schema.GroupVersionResource) cache.GenericLister
+
+// resources is an informer factory whose objects all have the Go type of example. It creates at most one informer per
+// resource.
+type resources struct {
+	*collections
+	example runtime.Object
+	lister  listerFunc
+
+	mu        sync.Mutex
+	informers map[schema.GroupVersionResource]*resourceInformer
+	stopping  bool
+	running   sync.WaitGroup
+}
+
+// newResources returns a *resources, or nil and an error.
+func newResources(config *rest.Config, resync time.Duration, opts *FactoryOptions, example runtime.Object, lister listerFunc) (dynamicinformer.DynamicSharedInformerFactory, error) {
+	c, err := newCollections(config, resync, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &resources{collections: c, example: example, lister: lister, informers: map[schema.GroupVersionResource]*resourceInformer{}}, nil
+}
+
+// resourceInformer implements [informers.GenericInformer].
+type resourceInformer struct {
+	informer cache.SharedIndexInformer
+	lister   cache.GenericLister
+	started  bool
+}
+
+func (i *resourceInformer) Informer() cache.SharedIndexInformer { return i.informer }
+func (i *resourceInformer) Lister() cache.GenericLister         { return i.lister }
+
+// ForResource returns the informer of a resource. The first call creates the informer.
+func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	made := r.informers[gvr]
+	if made == nil {
+		informer := r.informer(gvr, r.opts.Namespace, r.example, r.resync)
+		made = &resourceInformer{informer: informer, lister: r.lister(informer.GetIndexer(), gvr)}
+		r.informers[gvr] = made
+	}
+	return made
+}
+
+// Start starts all informers that are not yet running. They run until stop is closed.
+func (r *resources) Start(stop <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, made := range r.informers {
+		if !made.started && !r.stopping {
+			made.started = true
+			r.running.Go(func() { made.informer.Run(stop) })
+		}
+	}
+}
+
+// WaitForCacheSync blocks until all started informers have synced or stop is closed. It returns, for each started
+// informer, whether it has synced.
+func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
+	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
+	r.mu.Lock()
+	for gvr, made := range r.informers {
+		if made.started {
+			started[gvr] = made.informer
+		}
+	}
+	r.mu.Unlock()
+	synced := map[schema.GroupVersionResource]bool{}
+	for gvr, informer := range started {
+		synced[gvr] = cache.WaitForCacheSync(stop, informer.HasSynced)
+	}
+	return synced
+}
+
+// Shutdown blocks until all running informers have stopped. Later calls to Start have no effect.
+func (r *resources) Shutdown() {
+	r.mu.Lock()
+	r.stopping = true
+	r.mu.Unlock()
+	r.running.Wait()
+}
+
+// client-go's constructor of each API group takes an informer factory. The methods in this file pass f, so the groups
+// use informers of this package.
+
+func (f *factory) Admissionregistration() admissionregistration.Interface {
+	return admissionregistration.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Internal() apiserverinternal.Interface {
+	return apiserverinternal.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Apps() apps.Interface {
+	return apps.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Autoscaling() autoscaling.Interface {
+	return autoscaling.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Batch() batch.Interface {
+	return batch.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Certificates() certificates.Interface {
+	return certificates.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Coordination() coordination.Interface {
+	return coordination.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Core() core.Interface {
+	return core.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Discovery() discovery.Interface {
+	return discovery.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Events() events.Interface {
+	return events.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Extensions() extensions.Interface {
+	return extensions.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Flowcontrol() flowcontrol.Interface {
+	return flowcontrol.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Lifecycle() lifecycle.Interface {
+	return lifecycle.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Networking() networking.Interface {
+	return networking.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Node() node.Interface {
+	return node.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Policy() policy.Interface {
+	return policy.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Rbac() rbac.Interface {
+	return rbac.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Resource() resource.Interface {
+	return resource.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Scheduling() scheduling.Interface {
+	return scheduling.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Storage() storage.Interface {
+	return storage.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+}
+
+func (f *factory) Storagemigration() storagemigration.Interface {
+	return storagemigration.New(f, f.opts.Namespace, f.opts.TweakListOptions)
 }

@@ -53,7 +53,7 @@ func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))
 	for _, o := range held {
-		value, err := x.informer.decoder.readAndKeep(o)
+		value, err := x.informer.decoder.read(o, true)
 		if err != nil {
 			x.informer.report(o, err)
 			continue
@@ -92,7 +92,7 @@ func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
-	if item, err = x.informer.decoder.readAndKeep(o); err != nil {
+	if item, err = x.informer.decoder.read(o, true); err != nil {
 		return nil, false, fmt.Errorf("object %s: %w", key, err)
 	}
 	return item, true, nil
@@ -125,7 +125,7 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 func (x *indexer) readAll(objects []*object) ([]any, error) {
 	list := make([]any, len(objects))
 	for n, o := range objects {
-		value, err := x.informer.decoder.readAndKeep(o)
+		value, err := x.informer.decoder.read(o, true)
 		if err != nil {
 			return nil, fmt.Errorf("object %s: %w", o.Key(), err)
 		}

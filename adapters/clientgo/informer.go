@@ -1,13 +1,18 @@
 package clientgo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -97,13 +102,7 @@ var errStarted = errors.New("informer has already started")
 func (i *informer) Run(stop <-chan struct{}) { i.RunWithContext(wait.ContextForChannel(stop)) }
 
 func (i *informer) RunWithContext(ctx context.Context) {
-	i.mu.Lock()
-	again := i.started
-	if !again {
-		i.started, i.ctx = true, ctx
-	}
-	i.mu.Unlock()
-	if again {
+	if err := i.beforeStart(func() { i.started, i.ctx = true, ctx }); err != nil {
 		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
 		return
 	}
@@ -172,3 +171,262 @@ func (controller) Run(<-chan struct{})            {}
 func (controller) RunWithContext(context.Context) {}
 
 var _ cache.SharedIndexInformer = (*informer)(nil)
+
+// Extras contains settings that client-go's informers do not have. With the zero value, informers behave like
+// client-go's.
+type Extras struct {
+	// DropManagedFields removes metadata.managedFields from all objects. This field often makes up half of an object.
+	DropManagedFields bool
+
+	// CoalesceEvents merges the queued events of each object into one event. The merged event describes the change from
+	// the last state that the handler received to the current state. If an object was created and deleted while the
+	// handler was busy, the handler receives no event.
+	CoalesceEvents bool
+
+	// QueueCapacity limits the number of queued events per handler. Zero means no limit. While one queue is full, the
+	// informer reads no events, so no handler receives new events. A handler must therefore not wait for a change of
+	// the store. QueueCapacity has no effect with CoalesceEvents.
+	QueueCapacity int
+
+	// Fields returns the paths of the fields to keep, for example "metadata.labels" and "spec.nodeName". example has
+	// the type of the informer's objects. All other fields are left empty. If Fields returns no paths, the informer
+	// keeps all fields. Otherwise, the informer requests JSON. [lw.Project] documents the syntax. A malformed path
+	// causes a panic when the informer is created.
+	Fields func(example runtime.Object) []string
+
+	// Compress stores objects compressed and requests JSON. Each event and each read takes more CPU time; see package
+	// compact. Objects of an informer with a transform are not compressed.
+	Compress bool
+
+	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have
+	// changed. The next informer of the same collection and type resumes from the saved objects without a list.
+	// HasSynced returns true when the server has confirmed the saved objects. Until then, [StateOf] reports [lw.Stale].
+	//
+	// Use a separate folder for each cluster, each program and each transform. Several processes of one program may
+	// share a folder. Delete the folder when a transform changes. The saved objects may contain Secrets.
+	StateDir string
+
+	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a test
+	// repeatable; see [lw.Options.Random]. All informers call it, so it must be safe for concurrent use if there are
+	// several.
+	Random func() float64
+
+	// Trace returns the trace of an informer, or nil. collection is the URL path of the collection, for example
+	// "/api/v1/pods". The informer calls Trace when it starts.
+	Trace func(collection string) *lw.Trace
+}
+
+func (e *Extras) policy() lwcache.Policy {
+	switch {
+	case e.CoalesceEvents:
+		return lwcache.Coalesce
+	case e.QueueCapacity > 0:
+		return lwcache.Block
+	}
+	return lwcache.Unbounded
+}
+
+func (i *informer) SetTransform(transform cache.TransformFunc) error {
+	return i.beforeStart(func() { i.codec.transform = transform })
+}
+
+func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
+	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
+}
+
+// SetWatchErrorHandlerWithContext implements [cache.SharedInformer]. Without a handler, the informer logs errors.
+func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
+	return i.beforeStart(func() { i.onError = handler })
+}
+
+func (i *informer) beforeStart(set func()) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return errStarted
+	}
+	set()
+	return nil
+}
+
+// running returns the context of RunWithContext and the watch error handler, which may be nil. Before the start, the
+// context is context.Background().
+func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ctx == nil {
+		return context.Background(), i.onError
+	}
+	return i.ctx, i.onError
+}
+
+// interrupted passes the error that ended a watch or list to the watch error handler. It always returns false, so that
+// the informer continues.
+func (i *informer) interrupted(cause error) bool {
+	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
+		handler(ctx, i.reflector, apiError(cause))
+	}
+	return false
+}
+
+// logger is an [lw.Logger] that writes the engine's warnings to klog. It drops them if the informer has a watch error
+// handler.
+type logger informer
+
+func (l *logger) Warn(msg string, args ...any) {
+	ctx, handler := (*informer)(l).running()
+	if handler != nil {
+		return
+	}
+	for n := 0; n+1 < len(args); n += 2 {
+		if args[n] == "collection" {
+			args[n+1] = l.source.String()
+		}
+	}
+	klog.FromContext(ctx).Info(msg, args...)
+}
+
+// registration implements [cache.ResourceEventHandlerRegistration].
+type registration struct {
+	*lwcache.Registration[*object]
+	informer *informer
+}
+
+func (r *registration) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
+
+func (r *registration) HasSyncedChecker() cache.DoneChecker {
+	return checker{r.informer.name + " handler", r.Synced()}
+}
+
+// ShutdownChan returns a channel that is closed when the handler has stopped. [cache.ShutDownEventHandler] waits for
+// this channel.
+func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
+
+// minimumResync is the minimum resync period of client-go.
+const minimumResync = time.Second
+
+func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
+}
+
+func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, resync time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
+}
+
+// AddEventHandlerWithOptions implements [cache.SharedInformer]. Even a slow handler receives every event unless
+// Extras.CoalesceEvents is set.
+func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	if i.IsStopped() {
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
+	}
+	resync := i.resync
+	if options.ResyncPeriod != nil {
+		resync = *options.ResyncPeriod
+	}
+	if resync > 0 {
+		resync = max(resync, minimumResync)
+	}
+	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
+		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
+	})
+	return &registration{Registration: inner, informer: i}, nil
+}
+
+// RemoveEventHandler implements [cache.SharedInformer]. It drops the queued events of the handler.
+func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
+	r, ok := handle.(*registration)
+	if !ok {
+		return fmt.Errorf("invalid key type %T", handle)
+	}
+	if r.informer == i {
+		r.Remove()
+	}
+	return nil
+}
+
+// panicked passes the panic of a handler to client-go's crash handler.
+func (i *informer) panicked(value any, _ []byte) {
+	ctx, _ := i.running()
+	defer utilruntime.HandleCrashWithContext(ctx)
+	panic(value)
+}
+
+// adapt converts a client-go handler to a handler of package cache. If an object cannot be decoded, the returned
+// handler reports the error and skips the event.
+func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*object] {
+	return lwcache.Handler[*object]{
+		Added: func(o *object, initial bool) {
+			if object := i.readOrReport(o); object != nil {
+				handler.OnAdd(object, initial)
+			}
+		},
+		Modified: func(old, new *object) {
+			before := i.readOrReport(old)
+			after := before
+			if new != old {
+				after = i.readOrReport(new)
+			}
+			switch {
+			case after == nil:
+			case before == nil:
+				handler.OnAdd(after, false)
+			default:
+				handler.OnUpdate(before, after)
+			}
+		},
+		Deleted: func(o *object, stale bool) {
+			object := i.readOrReport(o)
+			switch {
+			case object == nil:
+			case stale:
+				handler.OnDelete(cache.DeletedFinalStateUnknown{Key: o.Key().String(), Obj: object})
+			default:
+				handler.OnDelete(object)
+			}
+		},
+	}
+}
+
+// readOrReport returns the decoded object. If decoding fails, it reports the error and returns nil.
+func (i *informer) readOrReport(o *object) any {
+	value, err := i.decoder.read(o, false)
+	if err != nil {
+		i.report(o, err)
+		return nil
+	}
+	return value
+}
+
+func (i *informer) report(o *object, err error) {
+	ctx, _ := i.running()
+	utilruntime.HandleErrorWithContext(ctx, err, "cannot decode or transform an object",
+		"object", o.Key().String(), "resourceVersion", o.GetResourceVersion(), "type", i.decoder.example.String())
+}
+
+// apiError wraps an [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It
+// returns other errors unchanged.
+func apiError(err error) error {
+	from, ok := errors.AsType[*lw.StatusError](err)
+	if !ok {
+		return err
+	}
+	details := &metav1.StatusDetails{Name: from.Name, Group: from.Group, Kind: from.Kind, RetryAfterSeconds: int32(from.RetryAfter.Seconds())}
+	for _, cause := range from.Causes {
+		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseType(cause.Reason), Message: cause.Message, Field: cause.Field})
+	}
+	status := metav1.Status{
+		Status: metav1.StatusFailure, Message: cmp.Or(from.Message, from.Error()), Reason: metav1.StatusReason(from.Reason), Code: int32(from.Code), Details: details,
+	}
+	if status.Reason == "" {
+		status.Reason = apierrors.NewGenericServerResponse(from.Code, "get", schema.GroupResource{}, "", from.Message, 0, false).ErrStatus.Reason
+	}
+	return &statusError{&apierrors.StatusError{ErrStatus: status}, err}
+}
+
+// statusError matches both an [apierrors.StatusError] and the error of package lw.
+type statusError struct {
+	*apierrors.StatusError
+	lw error
+}
+
+func (e *statusError) Unwrap() []error { return []error{e.StatusError, e.lw} }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -110,7 +111,7 @@ func TestServerStopsSupportingProtobuf(t *testing.T) {
 		var rejections atomic.Int32
 		informer, stop := simulate(t, server, func(i *informer) {
 			require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
-				if isNotAcceptable(err) {
+				if apierrors.IsNotAcceptable(err) {
 					rejections.Add(1)
 				}
 			}))

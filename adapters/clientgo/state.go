@@ -13,7 +13,6 @@ import (
 	"time"
 	"weak"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	lwcache "github.com/seed-6d2a410a/listwatch/cache"
@@ -95,8 +94,7 @@ func (c *objectCodec) parse(text []byte) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := made.(metav1.Object)
-	m, err := newMessage(text, []byte(o.GetNamespace()), []byte(o.GetName()), []byte(o.GetUID()), []byte(o.GetResourceVersion()))
+	m, err := messageOf(text, made)
 	if err != nil {
 		return nil, err
 	}
