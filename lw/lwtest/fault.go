@@ -3,9 +3,7 @@ package lwtest
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -80,7 +78,9 @@ func HangUp() Fault {
 // connection.
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
-	return spoil(n, half, func(event []byte) []byte { return half(wsframe.New(websocket.TextMessage, true, event)) })
+	return spoil(n, half, func(event []byte) ([]byte, bool) {
+		return half(wsframe.New(websocket.TextMessage, true, event)), false
+	})
 }
 
 // Garbage returns a Fault that forwards n watch events, sends invalid JSON instead of the next event, and ends the
@@ -95,9 +95,9 @@ func Expire(n int) Fault {
 
 // endWith returns a Fault that forwards n events, sends last instead of the next event, and ends the response.
 func endWith(n int, last []byte) Fault {
-	return spoil(n, func([]byte) []byte { return last }, func([]byte) []byte {
+	return spoil(n, func([]byte) []byte { return last }, func([]byte) ([]byte, bool) {
 		text := bytes.ToValidUTF8(last, []byte("?")) // a TEXT message must be valid UTF-8
-		return append(wsframe.New(websocket.TextMessage, true, text), wsframe.Close(websocket.CloseNormalClosure, "")...)
+		return append(wsframe.New(websocket.TextMessage, true, text), wsframe.Close(websocket.CloseNormalClosure, "")...), false
 	})
 }
 
@@ -106,23 +106,15 @@ func endWith(n int, last []byte) Fault {
 // the returned bytes to the connection as raw WebSocket data: complete frames, partial frames or nothing. If goOn is
 // true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Other responses are not affected.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if isWebSocket(r) {
-			w = &spoiler{ResponseWriter: w, left: n, change: with}
-		}
-		next.ServeHTTP(w, r)
-	}
+	return spoil(n, nil, with)
 }
 
-// spoil returns a Fault that forwards n events and changes the next event. It calls change over HTTP, and changeSocket
-// over WebSocket. A list counts as one event.
-func spoil(n int, change, changeSocket func(event []byte) []byte) Fault {
+// spoil returns a Fault that forwards n events and replaces the next event. Over HTTP, it calls change, unless change is
+// nil, and ends the response. A list counts as one event. Over WebSocket, it calls with, which also decides whether the
+// watch continues.
+func spoil(n int, change func(event []byte) []byte, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		use := change
-		if isWebSocket(r) {
-			use = changeSocket
-		}
-		next.ServeHTTP(&spoiler{ResponseWriter: w, left: n, change: func(event []byte) ([]byte, bool) { return use(event), false }}, r)
+		next.ServeHTTP(&spoiler{w, n, change, with}, r)
 	}
 }
 
@@ -130,28 +122,28 @@ func spoil(n int, change, changeSocket func(event []byte) []byte) Fault {
 // list with a single call. After Hijack, it replaces a TEXT message of the connection instead.
 type spoiler struct {
 	http.ResponseWriter
-	left   int // number of events to forward unchanged; if negative, change(nil) follows the handshake
-	change func(event []byte) (sent []byte, goOn bool)
+	left   int // number of events to forward unchanged; if negative, with(nil) follows the handshake
+	change func(event []byte) []byte
+	with   func(event []byte) (sent []byte, goOn bool)
 }
 
 var errSpoiled = errors.New("lwtest: a fault ended the response")
 
+// isNext counts an event and reports whether to replace it.
+func (s *spoiler) isNext() bool {
+	s.left--
+	return s.left == -1
+}
+
 // Unwrap lets http.ResponseController call Flush.
 func (s *spoiler) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-func (s *spoiler) Write(event []byte) (int, error) { return s.write(s.ResponseWriter, event, event) }
-
-// write writes data to w, or the replacement of event if it is its turn. An error ends the response.
-func (s *spoiler) write(w io.Writer, data, event []byte) (int, error) {
-	s.left--
-	if s.left != -1 {
-		return w.Write(data)
+func (s *spoiler) Write(event []byte) (int, error) {
+	if s.change == nil || !s.isNext() {
+		return s.ResponseWriter.Write(event)
 	}
-	sent, goOn := s.change(event)
-	if _, err := w.Write(sent); err != nil || !goOn {
-		return 0, cmp.Or(err, errSpoiled)
-	}
-	return len(data), nil
+	s.ResponseWriter.Write(s.change(event))
+	return 0, errSpoiled // the error ends the watch
 }
 
 func (s *spoiler) Hijack() (net.Conn, *bufio.ReadWriter, error) {
@@ -165,19 +157,23 @@ type spoiledConn struct {
 	spoiler *spoiler
 }
 
-func (c *spoiledConn) Write(frame []byte) (int, error) {
-	const finalText = 0x80 | websocket.TextMessage
+func (c *spoiledConn) Write(data []byte) (int, error) {
+	var event []byte
 	switch {
-	case frame[0] == finalText:
-		return c.spoiler.write(c.Conn, frame, payload(frame))
-	case frame[0] == 'H' && c.spoiler.left < 0: // the handshake, which begins with HTTP/1.1
-		if _, err := c.Conn.Write(frame); err != nil {
+	case data[0] == 'H' && c.spoiler.left < 0: // the handshake, which begins with HTTP/1.1
+		if _, err := c.Conn.Write(data); err != nil {
 			return 0, err
 		}
-		c.spoiler.left = 0
-		return c.spoiler.write(c.Conn, frame, nil)
+	case data[0] == 0x80|websocket.TextMessage && c.spoiler.isNext():
+		event = payload(data)
+	default:
+		return c.Conn.Write(data)
 	}
-	return c.Conn.Write(frame)
+	sent, goOn := c.spoiler.with(event)
+	if _, err := c.Conn.Write(sent); err != nil || !goOn {
+		return 0, errSpoiled // the error ends the watch, and cuts the connection
+	}
+	return len(data), nil
 }
 
 // payload returns the payload of a frame without a mask.

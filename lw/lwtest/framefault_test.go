@@ -145,6 +145,16 @@ func TestReplaceFrameIgnoresHTTPResponses(t *testing.T) {
 	openWatch(t, s.URL+watchConfigMaps).expect("ADDED cm-1")
 }
 
+func TestReplaceFrameIgnoresFailedHandshakes(t *testing.T) {
+	s := start(t, &Options{Tokens: []string{"good"}})
+	s.Fail(nil, -1, ReplaceFrame(0, func([]byte) ([]byte, bool) { return nil, false }))
+	_, res, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
+	require.ErrorIs(t, err, websocket.ErrBadHandshake)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(body), `"reason":"Forbidden"`)
+}
+
 func TestFramesOfEveryLength(t *testing.T) {
 	for _, n := range []int{0, 1, 125, 126, 1<<16 - 1, 1 << 16, 1 << 17} {
 		s := start(t, nil)
