@@ -331,7 +331,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// text returns the field at path, for example involvedObject.kind, as a string.
+// text returns the string at a path, for example involvedObject.kind.
 func (o *object) text(path string) string {
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {
