@@ -61,8 +61,6 @@ else
 	@# The simulations run without the race detector, which makes them five times slower.
 	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
 endif
-	@# This build tag makes internal/lock count lock operations.
-	$(GO) test -timeout 5m -tags countlocks -run TestLockOperationsPerEvent ./cache
 
 .PHONY: test-wasm
 test-wasm: ## run the tests of the WASM module's packages in Node, with the compiler flags of internal/tools/wasmbuild

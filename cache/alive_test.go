@@ -16,15 +16,15 @@ import (
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	first := applyLarge(t, writer, lw.Added, "1")
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
+	applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := applyLarge(t, writer, lw.Modified, "2")
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes from the previous call
+	applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // makes the writer release the changes from the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "the old JSON must be freed after an update")
 	require.NotNil(t, second.Value())
 
 	last := applyLarge(t, writer, lw.Deleted, "4")
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "5"})
+	applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "5"})
 	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil && last.Value() == nil }), "the JSON must be freed after a deletion")
 	runtime.KeepAlive(store)
 }
@@ -36,6 +36,6 @@ func applyLarge(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, ve
 	object, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"a","name":"x","resourceVersion":"` + version +
 		`"},"filler":"` + strings.Repeat("x", 64<<10) + `"}`))
 	require.NoError(t, err)
-	writer.fold(lw.Event[*lw.Object]{Type: event, Object: object, ResourceVersion: version})
+	applyAll(writer.store, lw.Event[*lw.Object]{Type: event, Object: object, ResourceVersion: version})
 	return weak.Make(unsafe.StringData(object.Raw()))
 }

@@ -148,7 +148,7 @@ func TestTraceReceivesRestoredState(t *testing.T) {
 					}))
 					defer cancel()
 					n := -1
-					for range s.reflector.Changes(ctx) {
+					for range s.reflector.Follow(ctx) {
 						require.Equal(t, s.reflector.State().Phase, state.Phase)
 						if n++; n < stop {
 							continue

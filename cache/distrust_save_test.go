@@ -34,7 +34,7 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { s.store.Snapshot(); return true }
 				s.run(lines...)
 				if name == "interrupted a list" {
-					s.reflector.writer.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+					applyAll(s.reflector.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 				}
 				next := saveAndRestore(t, s)
 				next.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
@@ -56,9 +56,9 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {
 	store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7", object("a/x@1"))
-	w.fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Key: lw.Key{Name: "y"}}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Key: lw.Key{Name: "y"}}})
 	var text bytes.Buffer
 	require.ErrorIs(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw), errUndecoded)
-	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 	require.NoError(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw))
 }

@@ -9,9 +9,9 @@ import (
 
 // listed applies a list that contains only object, and returns the changes.
 func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
-	w.fold(lw.Event[T]{Type: lw.ListStarted})
-	changes := append([]Change[T](nil), w.fold(lw.Event[T]{Type: lw.Added, Object: object})...)
-	return append(changes, w.fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
+	applyAll(w.store, lw.Event[T]{Type: lw.ListStarted})
+	changes := append([]Change[T](nil), applyAll(w.store, lw.Event[T]{Type: lw.Added, Object: object})...)
+	return append(changes, applyAll(w.store, lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
 // After a backup is restored, an object can have different JSON at the same resourceVersion. The store must compare the
@@ -51,7 +51,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		}
 		require.Len(t, listed(w, old), 1)
 		require.True(t, known())
-		w.fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
+		applyAll(w.store, lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
 		require.False(t, known(), "known() must reject the object so that it is decoded again")
 		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 		require.True(t, known())
@@ -72,6 +72,6 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7")
-	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 	require.Empty(t, s.resumable())
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -44,7 +43,7 @@ func ExampleSave() {
 	var saved bytes.Buffer
 
 	first := cache.NewReflector(client, nil)
-	for event := range first.Changes(context.Background()) {
+	for event := range first.Follow(context.Background()) {
 		if event.Type == lw.Synced {
 			break
 		}
@@ -58,7 +57,7 @@ func ExampleSave() {
 	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {
 		panic(err)
 	}
-	for event, changes := range second.Changes(context.Background()) {
+	for event, changes := range second.Follow(context.Background()) {
 		for _, change := range changes {
 			fmt.Printf("%v %s, event %v, resourceVersion %q\n", change.Type, change.New.GetName(), event.Type, event.ResourceVersion)
 		}
@@ -82,33 +81,6 @@ func ExampleReflector_Restore_corrupt() {
 	// Output:
 	// true
 	// cache: cannot use the saved state: it is damaged: not a saved state
-}
-
-// A MergedStore follows two clusters. Each cluster has its own stream.
-func ExampleMergedStore() {
-	server, shop, end := serve("shop")
-	defer end()
-	put(server, "shop", "web-0", "n1")
-	other, bank, endOther := serve("bank")
-	defer endOther()
-	put(other, "bank", "web-0", "n1")
-
-	clusters := cache.NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"east": shop, "west": bank}, func(m cache.Sourced[*lw.Object]) lw.Key {
-		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
-	}, nil)
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- clusters.Run(ctx) }()
-	<-clusters.Store().Synced()
-	var all []string
-	for member := range clusters.Store().All() {
-		all = append(all, member.Source+": "+member.Object.Key().String())
-	}
-	slices.Sort(all)
-	fmt.Println(all)
-	stop()
-	<-done
-	// Output: [east: shop/web-0 west: bank/web-0]
 }
 
 // Options.MaxObjects stops a run whose collection is larger than expected.

@@ -82,9 +82,8 @@ func ExampleRegistration() {
 	<-handler.Synced() // the handler has received the initial objects
 	fmt.Println("waiting:", handler.Len())
 
-	if err := handler.Drain(ctx); err != nil { // delivers the queued changes, then removes the handler
-		panic(err)
-	}
+	handler.Remove()
+	<-handler.Done() // no call of the handler is in progress
 	version := put(server, "shop", "web-1", "n1")
 	if err := informer.Store().WaitFor(ctx, version); err != nil {
 		panic(err)

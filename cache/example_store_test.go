@@ -92,23 +92,3 @@ func ExampleLister() {
 	fmt.Println(pod.Key(), ok, len(lister.List("shop")), len(lister.List("nowhere")), len(lister.List("")))
 	// Output: shop/web-1 true 2 0 2
 }
-
-// A lister selects objects by their labels.
-func ExampleLister_Select() {
-	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
-	for name, app := range map[string]string{"web-0": "web", "db-0": "db"} {
-		pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"` + name + `","labels":{"app":"` + app + `"}}}`))
-		if err != nil {
-			panic(err)
-		}
-		writer.Put(pod)
-	}
-	found, err := cache.NewLister(pods).Select("shop", "app in (web,api),!canary")
-	if err != nil {
-		panic(err)
-	}
-	for _, pod := range found {
-		fmt.Println(pod.Key())
-	}
-	// Output: shop/web-0
-}

@@ -15,7 +15,7 @@ import (
 )
 
 // A Reflector follows the Pods of a namespace and yields each event with its changes.
-func ExampleReflector_Changes() {
+func ExampleReflector_Follow() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		panic(err)
@@ -39,7 +39,7 @@ func ExampleReflector_Changes() {
 		panic(err)
 	}
 	pods := cache.NewReflector(client, nil)
-	for event, changes := range pods.Changes(context.Background()) {
+	for event, changes := range pods.Follow(context.Background()) {
 		for _, change := range changes {
 			switch change.Type {
 			case cache.Added:

@@ -71,8 +71,8 @@ func TestFilterMayUseInformer(t *testing.T) {
 					th.informer.Handle(inner.handler(), nil)
 				case "remove":
 					removed.Remove()
-				case "drain":
-					require.NoError(t, removed.Drain(t.Context()))
+				case "wait":
+					<-removed.Done()
 				case "read":
 					stored, ok := th.informer.Store().Get(o.Key())
 					return ok && stored == o && self.Len() == 0
@@ -82,9 +82,9 @@ func TestFilterMayUseInformer(t *testing.T) {
 				return true
 			}})
 			th.run()
-			th.deliver("+handle@3 +remove@4 +drain@5 +read@6")
-			require.Equal(t, "+x@1! +handle@3 +remove@4 +drain@5 +read@6", n.take())
-			require.ElementsMatch(t, []string{"+x@1!", "+handle@3!", "+remove@4", "+drain@5", "+read@6"}, strings.Fields(inner.take()))
+			th.deliver("+handle@3 +remove@4 +wait@5 +read@6")
+			require.Equal(t, "+x@1! +handle@3 +remove@4 +wait@5 +read@6", n.take())
+			require.ElementsMatch(t, []string{"+x@1!", "+handle@3!", "+remove@4", "+wait@5", "+read@6"}, strings.Fields(inner.take()))
 			th.deliver("+leave@7 +y@8")
 			synctest.Wait()
 			require.True(t, isClosed(self.Done()))

@@ -10,7 +10,7 @@ import (
 
 // Each case is a list of server responses with the changes that they must cause. See [script] and [fixture.run] for the
 // syntax.
-func TestReflectorChanges(t *testing.T) {
+func TestFollow(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
 		want  string
@@ -82,7 +82,7 @@ func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 	old, recreated := object("a/x@1#1"), object("a/x@5#2")
 	for name, write := range map[string]func(*Writer[*lw.Object]) []Change[*lw.Object]{
 		"watch event": func(w *Writer[*lw.Object]) []Change[*lw.Object] {
-			return w.fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: recreated})
+			return applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Modified, Object: recreated})
 		},
 		"list":    func(w *Writer[*lw.Object]) []Change[*lw.Object] { return listed(w, recreated) },
 		"Put":     func(w *Writer[*lw.Object]) []Change[*lw.Object] { return w.Put(recreated) },

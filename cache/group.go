@@ -5,25 +5,29 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 
-	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Group starts several informers, waits until all are synced, runs workers, and stops the workers before the informers.
-// The zero value is an empty group. A Group must not be copied. All methods may be called concurrently, but only one
-// Run may be active at a time.
+// Informers can be added and removed while the group runs. The zero value is an empty group. A Group must not be copied.
+// All methods may be called concurrently, but only one Run may be active at a time.
 type Group struct {
-	mu      lock.Mutex
-	members []member
+	mu      sync.Mutex
+	members []*member // copied on removal, so that a reader can keep the slice
 	running bool
-	current *groupRun // the current run, or the next run if none is active; nil before the first use
+	start   func(*member) // starts an informer; nil unless the informers are running
+	current *run          // the current or last call of Run, or the first call if there was none; nil before the first use
 }
 
 type member struct {
 	name string
 	runner
+	removed chan struct{}      // closed when Remove is called
+	stop    context.CancelFunc // ends the informer's current or last run; nil before the first run
+	idle    chan struct{}      // closed when that run has ended; nil before the first run
 }
 
 // runner declares the methods of an [Informer] that a group calls.
@@ -33,15 +37,10 @@ type runner interface {
 	State() lw.State
 }
 
-// groupRun represents one call of Group.Run.
-type groupRun struct {
-	done  chan struct{} // closed when the run begins to stop
-	cause error         // the reason why the run stops; set before done is closed
-}
-
 // Add adds an [Informer] or a type with the same three methods. Its method Run must block until ctx is done or the
 // informer fails permanently, and return the cause. Its method Synced returns a channel that is closed when the first
-// list is complete. If the informer fails, the error of Group.Run contains name. Add panics while the group runs.
+// list is complete. If the informer fails, the error of Group.Run contains name. If the group is running, Add starts the
+// informer at once.
 func (g *Group) Add(name string, informer interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
@@ -49,13 +48,41 @@ func (g *Group) Add(name string, informer interface {
 }) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running {
-		panic("cache: Group.Add called during Run; add all informers before Run")
+	m := &member{name: name, runner: informer, removed: make(chan struct{})}
+	g.members = append(g.members, m)
+	if g.start != nil {
+		g.start(m)
 	}
-	g.members = append(g.members, member{name, informer})
 }
 
-// Run runs all informers. When all are synced, it starts each worker in a goroutine.
+// Remove removes the informers with this name. If the group is running, Remove stops them and waits until their Run
+// methods have returned, so that none of their handlers is being called. Their errors do not stop the group. A handler
+// must not remove its own informer, because Remove would wait for the handler. An unknown name has no effect.
+func (g *Group) Remove(name string) {
+	g.mu.Lock()
+	var gone []*member
+	g.members = slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
+		if m.name == name {
+			gone = append(gone, m)
+			close(m.removed)
+		}
+		return m.name == name
+	})
+	g.mu.Unlock()
+	for _, m := range gone {
+		if m.stop != nil {
+			m.stop()
+		}
+	}
+	for _, m := range gone {
+		if m.idle != nil {
+			<-m.idle
+		}
+	}
+}
+
+// Run runs all informers. When all are synced, it starts each worker in a goroutine. The workers continue while
+// informers that are added later sync.
 //
 // Run stops when ctx is done, an informer fails permanently, or a worker returns an error. An informer fails
 // permanently if its Options.StopOn returns true. To stop, Run first cancels the context of the workers and waits for
@@ -69,19 +96,25 @@ func (g *Group) Add(name string, informer interface {
 // Run returns context.Cause(ctx), the worker's error, or the informer's error with its name. Run panics if the previous
 // Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
-	members, run := g.start()
-	defer g.stop()
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // canceled only after the workers have returned
 	defer stop()
 	var streams, jobs sync.WaitGroup
-	if working.Err() == nil {
-		for _, m := range members {
-			streams.Go(func() { fail(&memberError{m.name, cmp.Or(m.Run(streaming), errEnded)}) })
-		}
-	}
-	if waitSynced(working, members, nil) == nil && working.Err() == nil {
+	current := g.begin(working, func(m *member) {
+		ctx, stop := context.WithCancel(streaming)
+		idle := make(chan struct{})
+		m.stop, m.idle = stop, idle
+		streams.Go(func() {
+			defer close(idle)
+			defer stop()
+			if err := m.Run(ctx); !isClosed(m.removed) {
+				fail(&memberError{m.name, cmp.Or(err, errEnded)})
+			}
+		})
+	})
+	defer g.end()
+	if g.waitSynced(working, current) == nil && working.Err() == nil {
 		for _, work := range workers {
 			jobs.Go(func() {
 				if err := work(working); err != nil {
@@ -91,84 +124,88 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 		}
 	}
 	<-working.Done()
-	run.cause = context.Cause(working)
-	close(run.done)
+	g.mu.Lock()
+	g.start = nil // an informer that is added from now on starts in the next run
+	g.mu.Unlock()
+	current.end(context.Cause(working))
 	jobs.Wait()
 	stop()
 	streams.Wait()
-	return run.cause
+	return current.err
 }
 
-// WaitSynced blocks until all added informers are synced, and then returns nil. If Run stops first, WaitSynced returns
-// Run's error. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
-func (g *Group) WaitSynced(ctx context.Context) error {
-	g.mu.Lock()
-	members, run := g.members, g.run()
-	g.mu.Unlock()
-	return waitSynced(ctx, members, run)
-}
-
-// States iterates over the names and the states of all informers, in the order in which they were added.
-func (g *Group) States() iter.Seq2[string, lw.State] {
-	return func(yield func(string, lw.State) bool) {
-		g.mu.Lock()
-		members := g.members
-		g.mu.Unlock()
-		for _, m := range members {
-			if !yield(m.name, m.State()) {
-				return
-			}
-		}
-	}
-}
-
-// waitSynced blocks until all members are synced. It returns an error if ctx is done or the run stops first. run may be
-// nil.
-func waitSynced(ctx context.Context, members []member, run *groupRun) error {
-	var stopped chan struct{}
-	if run != nil {
-		stopped = run.done
-	}
-	for _, m := range members {
-		if isClosed(m.Synced()) {
-			continue // a synced member counts even if ctx is done or the run has ended
-		}
-		select {
-		case <-m.Synced():
-		case <-stopped:
-			return run.cause
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
-}
-
-// run returns the current groupRun, or creates the groupRun of the next Run. The caller must hold the lock.
-func (g *Group) run() *groupRun {
-	if g.current == nil {
-		g.current = &groupRun{done: make(chan struct{})}
-	}
-	return g.current
-}
-
-func (g *Group) start() ([]member, *groupRun) {
+// begin starts all informers unless ctx is done.
+func (g *Group) begin(ctx context.Context, start func(*member)) *run {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
 		panic("cache: Group.Run called before the previous Run returned")
 	}
 	g.running = true
-	if run := g.run(); isClosed(run.done) {
-		g.current = nil
+	if isClosed(g.run().done) {
+		g.current = newRun()
 	}
-	return g.members, g.run()
+	if ctx.Err() == nil {
+		g.start = start
+		for _, m := range g.members {
+			start(m)
+		}
+	}
+	return g.current
 }
 
-func (g *Group) stop() {
+func (g *Group) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running = false
+}
+
+// run returns the current run. The caller must hold the lock.
+func (g *Group) run() *run {
+	if g.current == nil {
+		g.current = newRun()
+	}
+	return g.current
+}
+
+// WaitSynced blocks until all informers are synced, and then returns nil. It waits also for informers that are added in
+// the meantime, but not for those that are removed. If Run stops first, WaitSynced returns Run's error. If ctx is done
+// first, it returns context.Cause(ctx). It may be called before Run.
+func (g *Group) WaitSynced(ctx context.Context) error {
+	g.mu.Lock()
+	current := g.run()
+	g.mu.Unlock()
+	return g.waitSynced(ctx, current)
+}
+
+func (g *Group) waitSynced(ctx context.Context, current *run) error {
+	for {
+		members := g.all()
+		i := slices.IndexFunc(members, func(m *member) bool { return !isClosed(m.Synced()) })
+		if i < 0 {
+			return nil
+		}
+		if err := current.wait(ctx, members[i].Synced(), members[i].removed); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *Group) all() []*member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.members
+}
+
+// States iterates over the names and the states of all informers, in the order in which they were added.
+func (g *Group) States() iter.Seq2[string, lw.State] {
+	return func(yield func(string, lw.State) bool) {
+		for _, m := range g.all() {
+			if !yield(m.name, m.State()) {
+				return
+			}
+		}
+	}
 }
 
 // errEnded is the error of a member whose Run returned nil, although Run must return the cause.

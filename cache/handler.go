@@ -2,8 +2,7 @@ package cache
 
 import (
 	"context"
-	"iter"
-	"sync"
+	"runtime"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -15,23 +14,12 @@ import (
 // The informer calls the funcs of a handler one at a time. Each handler has a goroutine while changes are queued, or
 // always if Resync is set. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
 //
-// A func must not wait for a later call of the same handler. For example, it must not wait for Drain or Done of its own
+// A func must not wait for a later call of the same handler. For example, it must not wait for Done of its own
 // [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
 	Modified func(old, new T)
 	Deleted  func(object T, finalStateUnknown bool)
-}
-
-func (h *Handler[T]) call(c Change[T]) {
-	switch {
-	case c.Type == Added && h.Added != nil:
-		h.Added(c.New, c.Initial)
-	case c.Type == Modified && h.Modified != nil:
-		h.Modified(c.Old, c.New)
-	case c.Type == Deleted && h.Deleted != nil:
-		h.Deleted(c.Old, c.FinalStateUnknown)
-	}
 }
 
 // HandlerOptions configures one handler. The zero value is valid.
@@ -58,28 +46,19 @@ type HandlerOptions[T any] struct {
 const defaultCapacity = 1000
 
 // Registration represents a handler or a Changes loop of an informer. All methods may be called concurrently.
-type Registration[T any] struct {
+type Registration[T lw.Keyed] struct {
+	informer *Informer[T]
 	opts     HandlerOptions[T]
 	queue    *queue[T]
 	synced   chan struct{}
-	done     chan struct{}
-	doneOnce sync.Once
+	handler  *Handler[T] // nil for a Changes loop
 
-	handler    *Handler[T] // nil for a Changes loop
-	key        func(T) lw.Key
-	list       func() []T                          // lists the informer's store
-	unregister func(r *Registration[T], drop bool) // unregister, resync and markSynced are methods of the informer
-	resync     func(*Registration[T])
-	markSynced func(*Registration[T])
-	dropped    bool // the handler was removed; guarded by the informer's lock
-	resyncing  []T  // objects that the current resync has not queued yet; used only by the consumer of the queue
+	// Only the goroutine of the handler uses the remaining field.
+	resyncing []T // objects that the current resync has not queued yet
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
-	r := &Registration[T]{
-		synced: make(chan struct{}), done: make(chan struct{}),
-		key: i.Store().key, list: i.Store().List, unregister: i.unregister, resync: i.resync, markSynced: i.markSynced,
-	}
+	r := &Registration[T]{informer: i, synced: make(chan struct{})}
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -90,8 +69,6 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
-
 // Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
 // the first list, or those in the store when the handler was added. The channel is never closed if the handler is
 // removed first.
@@ -101,25 +78,12 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
 // have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // closes the queue first, so that an informer that is just starting cannot call the handler
-	r.unregister(r, true)
-}
-
-// Drain removes the handler from the informer and blocks until the handler has processed its queued changes. If ctx is
-// done first, Drain returns context.Cause(ctx). The informer must be running.
-func (r *Registration[T]) Drain(ctx context.Context) error {
-	r.queue.close(false)
-	r.unregister(r, false)
-	select {
-	case <-r.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	r.queue.close() // closes the queue first, so that an informer that is just starting cannot call the handler
+	r.informer.unregister(r)
 }
 
 // Done returns a channel that is closed after the handler was removed and its last call has returned.
-func (r *Registration[T]) Done() <-chan struct{} { return r.done }
+func (r *Registration[T]) Done() <-chan struct{} { return r.queue.done }
 
 // Len returns the number of queued changes, including changes that Filter will drop.
 func (r *Registration[T]) Len() int {
@@ -128,65 +92,159 @@ func (r *Registration[T]) Len() int {
 	return r.queue.length
 }
 
-// changes yields the queued changes until ctx is done or the queue is closed and empty. If isParked is not nil and
-// Resync is not set, changes also ends when the queue is empty, and sets *isParked to true.
-func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
-	return func(yield func(Change[T]) bool) {
-		timer := newResyncTimer(r.opts.Resync)
-		for ctx.Err() == nil {
-			next, found := r.queue.take(isParked != nil && timer.timer == nil)
-			if len(r.resyncing) > 0 {
-				r.resync(r)
-			}
-			switch {
-			case found == queueClosed:
-				r.closeDone()
-				return
-			case found == parked:
-				*isParked = true
-				return
-			case found == queueEmpty:
-				if timer.wait(ctx, r.queue.ready) {
-					r.startResync()
-				}
-			case next.isMark:
-				close(r.synced)
-				r.markSynced(r)
-			default:
-				if change, ok := r.filter(next.change); ok && !yield(change) {
-					return
-				}
-			}
-			if timer.takeDue() {
-				r.startResync()
-			}
-		}
-	}
-}
-
-// startResync begins a resync, unless changes of the previous resync are still queued. Otherwise resyncs would pile up
-// for a handler that takes longer than its interval.
-func (r *Registration[T]) startResync() {
-	if len(r.resyncing) == 0 && !r.queue.hasResyncs() {
-		r.resyncing = r.list()
-		r.resync(r)
-	}
-}
-
-// run calls the funcs of the handler until ctx is done, the handler is removed or the queue is empty. It returns true
-// only if the queue is empty.
-func (r *Registration[T]) run(ctx context.Context) (parked bool) {
-	for change := range r.changes(ctx, &parked) {
-		r.recoverPanic(true, func() { r.handler.call(change) })
-	}
-	return parked
-}
-
 // enqueue queues a change. stored is the object that the store held before the change.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	object := change.New
 	if change.Type == Deleted {
 		object = change.Old
 	}
-	r.queue.add(r.key(object), queuedChange[T]{change, stored})
+	r.queue.add(r.informer.Store().key(object), queuedChange[T]{change, stored})
+}
+
+// start lets the queue start a goroutine for the handler while the informer runs. The caller must hold the lock of the
+// informer.
+func (r *Registration[T]) start() {
+	if start := r.informer.start; start != nil && r.handler != nil {
+		r.queue.setConsumer(func() { start(r) })
+	} else {
+		r.queue.setConsumer(nil)
+	}
+}
+
+// run calls a handler until its queue is empty, ctx is done or the handler is removed. If a func of the handler ends the
+// goroutine, for example with runtime.Goexit, run removes the handler.
+func (r *Registration[T]) run(ctx context.Context) {
+	returned, parked := false, false
+	defer func() {
+		if !returned {
+			r.Remove()
+		}
+		if !parked {
+			r.queue.release()
+		}
+	}()
+	parked = r.consume(ctx, r.call)
+	returned = true
+}
+
+// consume passes the queued changes to yield until yield returns false, ctx is done or the handler is removed. If the
+// handler has no resyncs, consume also ends when its queue is empty. It then returns true, and the next change starts
+// another goroutine.
+func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) bool) (parked bool) {
+	var timer *time.Timer
+	var due time.Time
+	var fired <-chan time.Time // never receives a value if resyncs are disabled
+	if r.opts.Resync > 0 {
+		due = time.Now().Add(r.opts.Resync)
+		timer = time.NewTimer(r.opts.Resync)
+		fired = timer.C
+	}
+	for ctx.Err() == nil {
+		next, found := r.queue.take(timer == nil)
+		r.queueResync()
+		switch {
+		case found == queueClosed:
+			return false
+		case found == queueParked:
+			return true
+		case found == queueEmpty:
+			select {
+			case <-r.queue.ready:
+			case <-ctx.Done():
+			case <-fired:
+			}
+		case next.isMark:
+			r.markSynced()
+		default:
+			if change, ok := r.filter(next.change); ok && !yield(change) {
+				return false
+			}
+		}
+		// A handler that is always busy never reads the timer's channel, so this reads the clock. Polling a channel of
+		// simulated time can crash Go 1.26 under the race detector.
+		if timer != nil && !time.Now().Before(due) {
+			due = time.Now().Add(r.opts.Resync)
+			timer.Reset(r.opts.Resync)
+			if len(r.resyncing) == 0 && !r.queue.hasResyncs() { // otherwise resyncs would pile up for a slow handler
+				r.resyncing = r.informer.Store().List()
+				r.queueResync()
+			}
+		}
+	}
+	return false
+}
+
+func (r *Registration[T]) markSynced() {
+	r.informer.mu.Lock()
+	defer r.informer.mu.Unlock()
+	close(r.synced)
+	r.informer.closeIfSynced()
+}
+
+// queueResync queues the objects of the current resync as Modified changes, until the queue has no more capacity for
+// them. It skips objects that were deleted since the resync began.
+func (r *Registration[T]) queueResync() {
+	if len(r.resyncing) == 0 {
+		return
+	}
+	r.informer.mu.Lock()
+	defer r.informer.mu.Unlock()
+	store := r.informer.Store()
+	for len(r.resyncing) > 0 && r.queue.hasCapacityForResync() {
+		if object, ok := store.Get(store.key(r.resyncing[0])); ok {
+			r.enqueue(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
+		}
+		r.resyncing = r.resyncing[1:]
+	}
+}
+
+// filter returns the change that the handler receives. It returns false if the filter drops the change.
+func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
+	if r.opts.Filter == nil {
+		return change.Change, true
+	}
+	was := change.Type != Added && r.matches(change.stored, false)
+	is := change.Type != Deleted && r.matches(change.New, true)
+	switch {
+	case is && !was:
+		return Change[T]{Type: Added, New: change.New, Initial: change.Initial}, true
+	case was && !is:
+		return Change[T]{Type: Deleted, Old: change.Old, FinalStateUnknown: change.FinalStateUnknown}, true
+	}
+	return change.Change, is
+}
+
+// matches reports whether the filter selects an object. If the filter panics, matches returns true. It calls
+// OnPanic only if report is true, so that each object causes only one report.
+func (r *Registration[T]) matches(object T, report bool) (ok bool) {
+	ok = true // the result if the filter panics
+	defer r.recoverPanic(report)
+	return r.opts.Filter(object)
+}
+
+// call calls the handler's func for a change. It returns true.
+func (r *Registration[T]) call(c Change[T]) (more bool) {
+	more = true // also the result if the func panics
+	defer r.recoverPanic(true)
+	switch h := r.handler; {
+	case c.Type == Added && h.Added != nil:
+		h.Added(c.New, c.Initial)
+	case c.Type == Modified && h.Modified != nil:
+		h.Modified(c.Old, c.New)
+	case c.Type == Deleted && h.Deleted != nil:
+		h.Deleted(c.Old, c.FinalStateUnknown)
+	}
+	return more
+}
+
+// recoverPanic must be deferred. If OnPanic is set, recoverPanic recovers a panic, and passes its value and stack to
+// OnPanic if report is true.
+func (r *Registration[T]) recoverPanic(report bool) {
+	if r.opts.OnPanic == nil {
+		return
+	}
+	if value := recover(); value != nil && report {
+		stack := make([]byte, 64<<10)
+		r.opts.OnPanic(value, stack[:runtime.Stack(stack, false)])
+	}
 }

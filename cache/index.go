@@ -3,47 +3,56 @@ package cache
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Index finds the objects of a store by keys that a func computes. The store keeps its indexes up to date. An index
 // that [Index.In] returns never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
-	store    *Store[T]
-	position int // position in store.indexes
-	keys     func(T, []K) []K
-	seed     maphash.Seed
-	frozen   bool             // the index belongs to a snapshot
-	objects  *slots.Vector[T] // objects of the store, or of the snapshot if the index is frozen
-	postings postings[K]
+	store   *Store[T]
+	live    *Index[T, K] // the index in the store; x itself unless x belongs to a snapshot
+	removed bool         // Remove was called
+	keys    func(T, []K) []K
+	seed    maphash.Seed
+	objects *slots.Vector[T] // objects of the store, or of the snapshot
+	table   slots.Table      // maps the hash of a key to a cell
+	cells   slots.Vector[*posting[K]]
 
 	// Only the writer of the store uses the remaining fields.
-	free      []uint32
-	next      uint32
 	singleKey []uint32 // maps a slot to the cell of the object's only key, plus one; zero if there is no such cell
 	old, new  []K      // keys of the object before and after the current write
 	scratch   []K      // buffer for the result of the keys func
 }
 
+// posting contains the objects with one key.
+type posting[K comparable] struct {
+	key   K
+	slots slots.Set // slots of the objects with the key; never empty
+	epoch uint64    // slots may be modified in place only in this epoch
+}
+
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys.
 type indexer[T any] interface {
-	prepare(slot uint32, old, object *T) // computes the keys of old and object, either of which may be nil
+	prepare(kind ChangeType, slot uint32, old, object T) // computes the keys before and after a change
 	commit(epoch uint64, slot uint32)
 	rebuild(epoch uint64, to map[uint32]uint32)
-	freeze(objects *slots.Vector[T]) any // returns a frozen *Index for the objects of a snapshot
+	freeze(objects *slots.Vector[T]) any // returns an immutable *Index for the objects of a snapshot
 }
 
 // NewIndex adds an index to a store. From then on, the store keeps the index up to date. NewIndex may be called at any
 // time. The func keys appends any number of keys of an object to a slice and returns the slice. It must always return
 // the same keys for the same object. The store is locked during the call, so the func must not use the store. See
-// [ByNamespace], [ByLabel], [ByOwner] and [ByField].
+// [ByNamespace], [ByLabel] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed(), objects: &store.state.objects}
+	x.live = x
 	store.mu.Lock()
 	defer store.mu.Unlock()
 	x.build(store.epoch)
-	x.position = len(store.indexes)
 	store.indexes = append(store.indexes, x)
 	store.snapshot.Store(store.beforeList) // discards the current snapshot, which lacks the index
 	return x
@@ -51,43 +60,72 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 
 func (x *Index[T, K]) build(epoch uint64) {
 	x.objects.All(func(slot uint32, object T) bool {
-		x.prepare(slot, nil, &object)
+		x.prepare(Added, slot, object, object)
 		x.commit(epoch, slot)
 		return true
 	})
 }
 
-// In returns the index at a snapshot of its store. The returned index never changes. If the snapshot is older than the
-// index, In rebuilds the index from all objects of the snapshot. In panics if the snapshot belongs to another store.
+// Remove removes the index from its store and frees its memory. List, All, Len and Keys then panic, because an empty
+// result would be wrong. Indexes that In has returned remain valid. Remove has no effect on them, nor when it is called
+// again.
+func (x *Index[T, K]) Remove() {
+	s := x.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x.live != x || x.removed {
+		return
+	}
+	s.indexes = slices.DeleteFunc(s.indexes, func(other indexer[T]) bool { return other == indexer[T](x) })
+	s.snapshot.Store(s.beforeList) // discards the current snapshot, which holds the index
+	x.removed, x.table, x.cells, x.singleKey = true, slots.Table{}, slots.Vector[*posting[K]]{}, nil
+}
+
+// In returns the index at a snapshot of its store. The returned index never changes. If the snapshot was taken before
+// the index was added or after it was removed, In builds the index from all objects of the snapshot. In panics if the
+// snapshot belongs to another store.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 	if snapshot.store != x.store {
 		panic(errForeignSnapshot)
 	}
-	if x.position < len(snapshot.indexes) {
-		return snapshot.indexes[x.position].(*Index[T, K])
+	for _, frozen := range snapshot.indexes {
+		if frozen, ok := frozen.(*Index[T, K]); ok && frozen.live == x.live {
+			return frozen
+		}
 	}
-	rebuilt := x.newFrozen(&snapshot.state.objects, postings[K]{})
+	rebuilt := &Index[T, K]{store: x.store, live: x.live, keys: x.keys, seed: x.seed, objects: &snapshot.state.objects}
 	rebuilt.build(0)
 	return rebuilt
 }
 
-func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any { return x.newFrozen(objects, x.postings) }
+func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any {
+	return &Index[T, K]{store: x.store, live: x, keys: x.keys, seed: x.seed, objects: objects, table: x.table, cells: x.cells}
+}
 
-// newFrozen returns an immutable index of the given objects and postings.
-func (x *Index[T, K]) newFrozen(objects *slots.Vector[T], postings postings[K]) *Index[T, K] {
-	return &Index[T, K]{
-		store: x.store, position: x.position, keys: x.keys, seed: x.seed,
-		frozen: true, objects: objects, postings: postings,
+// rlock locks the store for reading, except for the index of a snapshot, which never changes. It panics if the index was
+// removed.
+func (x *Index[T, K]) rlock() {
+	if x.live != x {
+		return
+	}
+	x.store.mu.RLock()
+	if x.removed {
+		x.store.mu.RUnlock()
+		panic("cache: the index was removed from its store")
+	}
+}
+
+func (x *Index[T, K]) runlock() {
+	if x.live == x {
+		x.store.mu.RUnlock()
 	}
 }
 
 // List returns the objects with this key, in no particular order. The cost is proportional to the number of objects
 // returned.
 func (x *Index[T, K]) List(key K) []T {
-	if !x.frozen {
-		x.store.mu.RLock()
-		defer x.store.mu.RUnlock()
-	}
+	x.rlock()
+	defer x.runlock()
 	_, p := x.find(key)
 	if p == nil {
 		return nil
@@ -103,14 +141,14 @@ func (x *Index[T, K]) List(key K) []T {
 
 // All iterates over the objects that had this key when the iteration began, in no particular order. The loop body may
 // use the store.
-func (x *Index[T, K]) All(key K) iter.Seq[T] { return iterate(func() []T { return x.List(key) }) }
+func (x *Index[T, K]) All(key K) iter.Seq[T] {
+	return func(yield func(T) bool) { slices.Values(x.List(key))(yield) }
+}
 
 // Len returns the number of objects with this key.
 func (x *Index[T, K]) Len(key K) int {
-	if !x.frozen {
-		x.store.mu.RLock()
-		defer x.store.mu.RUnlock()
-	}
+	x.rlock()
+	defer x.runlock()
 	if _, p := x.find(key); p != nil {
 		return p.slots.Len()
 	}
@@ -119,11 +157,9 @@ func (x *Index[T, K]) Len(key K) int {
 
 // Keys returns the distinct keys of all objects, in no particular order.
 func (x *Index[T, K]) Keys() (keys []K) {
-	if !x.frozen {
-		x.store.mu.RLock()
-		defer x.store.mu.RUnlock()
-	}
-	x.postings.cells.All(func(_ uint32, p *posting[K]) bool {
+	x.rlock()
+	defer x.runlock()
+	x.cells.All(func(_ uint32, p *posting[K]) bool {
 		keys = append(keys, p.key)
 		return true
 	})
@@ -131,3 +167,206 @@ func (x *Index[T, K]) Keys() (keys []K) {
 }
 
 func (x *Index[T, K]) hash(key K) uint32 { return uint32(maphash.Comparable(x.seed, key) >> 32) }
+
+// find returns the posting of a key and its cell. The posting is nil if no object has the key.
+func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
+	cell, ok := x.table.Find(x.hash(key), func(cell uint32) bool {
+		found, _ = x.cells.Get(cell)
+		return found.key == key
+	})
+	if !ok {
+		return 0, nil
+	}
+	return cell, found
+}
+
+// prepare computes the keys of the old and the new object. It takes the cached key of the old object if there is one.
+func (x *Index[T, K]) prepare(kind ChangeType, slot uint32, old, object T) {
+	x.old, x.new = x.old[:0], x.new[:0]
+	switch {
+	case kind == Added:
+	case int(slot) < len(x.singleKey) && x.singleKey[slot] > 0:
+		p, _ := x.cells.Get(x.singleKey[slot] - 1)
+		x.old = append(x.old, p.key)
+	default:
+		x.old = x.appendKeys(x.old, old)
+	}
+	if kind != Deleted {
+		x.new = x.appendKeys(x.new, object)
+	}
+}
+
+// appendKeys appends the distinct keys of an object to a slice. The keys func may return a slice that belongs to the
+// object, so appendKeys copies the keys.
+func (x *Index[T, K]) appendKeys(to []K, object T) []K {
+	if x.scratch == nil {
+		x.scratch = make([]K, 0, 8)
+	}
+	for _, key := range x.keys(object, x.scratch) {
+		if !slices.Contains(to, key) {
+			to = append(to, key)
+		}
+	}
+	clear(x.scratch[:cap(x.scratch)]) // releases the keys, which may share the memory of an object
+	return to
+}
+
+// commit moves a slot from the postings of its old keys to the postings of its new keys.
+func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
+	if !slices.Equal(x.old, x.new) {
+		cell := uint32(0)
+		for _, key := range x.old {
+			if !slices.Contains(x.new, key) {
+				x.remove(epoch, key, slot)
+			}
+		}
+		for _, key := range x.new {
+			if !slices.Contains(x.old, key) {
+				cell = x.insert(epoch, key, slot) + 1
+			}
+		}
+		x.cacheSingleKey(slot, cell)
+	}
+	clear(x.old) // releases the keys, which may share the memory of an object
+	clear(x.new)
+}
+
+// cacheSingleKey caches the cell of an object's key, plus one, if the object has only one key. It does so only for types
+// with an Equal method such as *lw.Object, because computing their keys requires parsing JSON.
+func (x *Index[T, K]) cacheSingleKey(slot, cell uint32) {
+	if x.store.compare.equal == nil {
+		return
+	}
+	for int(slot) >= len(x.singleKey) {
+		x.singleKey = append(x.singleKey, 0)
+	}
+	if len(x.new) > 1 {
+		cell = 0
+	}
+	x.singleKey[slot] = cell
+}
+
+// insert adds slot to the posting of key and returns the cell of the posting.
+func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
+	cell, p := x.find(key)
+	if p == nil {
+		p = &posting[K]{key: cloneKey(key), epoch: epoch}
+		cell = x.cells.Insert(epoch, p)
+		x.table.Insert(epoch, x.hash(key), cell)
+	}
+	x.ownPosting(epoch, cell, p).slots.Insert(epoch, slot)
+	return cell
+}
+
+func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
+	cell, p := x.find(key)
+	if p == nil || !p.slots.Has(slot) {
+		return // the object was modified in place, or the key does not equal itself, like NaN
+	}
+	if p.slots.Len() > 1 {
+		x.ownPosting(epoch, cell, p).slots.Remove(epoch, slot)
+		return
+	}
+	x.cells.Clear(epoch, cell)
+	x.table.Remove(epoch, x.hash(key), cell)
+}
+
+// ownPosting returns p if p belongs to this epoch. Otherwise it replaces p with a copy and returns the copy, which may
+// be modified.
+func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
+	if p.epoch != epoch {
+		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}
+		x.cells.Set(epoch, cell, p)
+	}
+	return p
+}
+
+// rebuild updates all postings after the objects have moved. The keys of newSlots are the objects' previous slots.
+func (x *Index[T, K]) rebuild(epoch uint64, newSlots map[uint32]uint32) {
+	old := x.cells
+	x.table, x.cells, x.singleKey = slots.Table{}, slots.Vector[*posting[K]]{}, nil
+	old.All(func(_ uint32, p *posting[K]) bool {
+		return p.slots.All(func(slot uint32) bool {
+			x.insert(epoch, p.key, newSlots[slot])
+			return true
+		})
+	})
+}
+
+// cloneKey copies a string key, because it may share the memory of an object.
+func cloneKey[K comparable](key K) K {
+	switch text := any(key).(type) {
+	case string:
+		return any(strings.Clone(text)).(K)
+	case lw.Key:
+		return any(lw.Key{Namespace: strings.Clone(text.Namespace), Name: strings.Clone(text.Name)}).(K)
+	}
+	return key
+}
+
+// ByNamespace indexes objects by namespace. Pass it to [NewIndex].
+func ByNamespace[T lw.Keyed](object T, keys []string) []string {
+	return append(keys, object.GetNamespace())
+}
+
+// ByLabel indexes objects by the value of a label. An object without the label is not in the index.
+func ByLabel(name string) func(*lw.Object, []string) []string {
+	return func(object *lw.Object, keys []string) []string {
+		if value, ok := object.Label(name); ok {
+			keys = append(keys, value)
+		}
+		return keys
+	}
+}
+
+// ByField indexes objects by the field at path; see [lw.Value.Get]. A string is indexed by its text, any other scalar
+// by its JSON, and an array by each of its scalar elements. If the field is missing, null or a JSON object, the object
+// is not in the index.
+func ByField(path string) func(*lw.Object, []string) []string {
+	return func(object *lw.Object, keys []string) []string {
+		return appendScalars(keys, object.Get(path))
+	}
+}
+
+// appendScalars appends a scalar value as a string. For an array, it appends each scalar element.
+func appendScalars(keys []string, value lw.Value) []string {
+	switch {
+	case !value.Exists(), value.Raw()[0] == '{', value.Raw() == "null":
+		return keys
+	case value.Raw()[0] == '[':
+		for element := range value.Elements() {
+			if element.Raw()[0] != '[' {
+				keys = appendScalars(keys, element)
+			}
+		}
+		return keys
+	}
+	return append(keys, value.String())
+}
+
+// Lister finds the objects of a store by namespace and name. To find objects by label, see [ByLabel].
+type Lister[T lw.Keyed] struct {
+	store *Store[T]
+	index *Index[T, string]
+}
+
+// NewLister returns a lister for a store. The first lister adds a namespace index to the store, which all listers use.
+func NewLister[T lw.Keyed](store *Store[T]) *Lister[T] {
+	store.makeByNamespace.Do(func() { store.byNamespace = NewIndex(store, ByNamespace[T]) })
+	return &Lister[T]{store: store, index: store.byNamespace}
+}
+
+// Get returns the object with this namespace and name. ok is false if there is no such object. The namespace of a
+// cluster-scoped object is "".
+func (l *Lister[T]) Get(namespace, name string) (object T, ok bool) {
+	return l.store.Get(lw.Key{Namespace: namespace, Name: name})
+}
+
+// List returns the objects of a namespace, in no particular order. An empty namespace means all namespaces. The cost is
+// proportional to the number of objects returned.
+func (l *Lister[T]) List(namespace string) []T {
+	if namespace == "" {
+		return l.store.List()
+	}
+	return l.index.List(namespace)
+}

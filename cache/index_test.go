@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 	"weak"
@@ -172,7 +173,6 @@ func TestStandardIndexes(t *testing.T) {
 		"namespace":     {ByNamespace[*lw.Object], []string{"n"}},
 		"label":         {ByLabel("app"), []string{"web"}},
 		"missing label": {ByLabel("tier"), nil},
-		"owner":         {ByOwner, []string{"1", "2"}},
 		"field":         {ByField("spec.nodeName"), []string{"n1"}},
 		"number":        {ByField("spec.replicas"), []string{"3"}},
 		"boolean":       {ByField("spec.ok"), []string{"true"}},
@@ -202,13 +202,13 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.fold() // makes the writer release the changes from the previous call
+	writer.Put() // makes the writer release the changes from the previous call
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
 	bySeveral := NewIndex(store, func(o *lw.Object, to []string) []string { return append(ByLabel("app")(o, to), o.GetName()) })
 	writer.Delete(lw.Key{Name: "x"})
-	writer.fold()
+	writer.Put()
 	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil }))
 	require.Empty(t, bySeveral.Keys())
 	runtime.KeepAlive(byLabel)
@@ -220,12 +220,12 @@ func TestUnusedSlotsAreReused(t *testing.T) {
 	for year := range 1000 {
 		writer.Put(&book{isbn: "1", year: year})
 	}
-	require.LessOrEqual(t, byYear.next, uint32(2))
+	require.LessOrEqual(t, byYear.cells.Size(), 2)
 	for n := range 1000 {
 		writer.Delete(lw.Key{Name: fmt.Sprint(n)})
 		writer.Put(&book{isbn: fmt.Sprint(n + 1)})
 	}
-	require.LessOrEqual(t, books.next, uint32(2))
+	require.LessOrEqual(t, books.state.objects.Size(), 2)
 }
 
 // Finding 10 of 20,000 books must allocate only the result.
@@ -348,4 +348,52 @@ func TestSingleKeyIsReadOnce(t *testing.T) {
 	writer.Delete(second.Key())
 	require.Equal(t, []int{1, 1}, []int{read[first], read[second]})
 	require.Equal(t, []string{"b"}, byLabel.Keys())
+}
+
+func TestRemovedIndexIsFreed(t *testing.T) {
+	books, writer := newLibrary()
+	calls := 0
+	byYear := NewIndex(books, func(b *book, to []int) []int { calls++; return append(to, b.year) })
+	byISBN := NewIndex(books, func(b *book, to []string) []string { return append(to, b.isbn) })
+	writer.Put(&book{isbn: "1", year: 1999})
+	before := books.Snapshot()
+	frozen := byYear.In(before)
+	frozen.Remove() // has no effect on the index of a snapshot, nor on the index of the store
+	require.Equal(t, 1, byYear.Len(1999))
+
+	byYear.Remove()
+	byYear.Remove()
+	calls = 0
+	writer.Put(&book{isbn: "2", year: 2000})
+	require.Zero(t, calls)
+	require.Zero(t, byYear.cells.Size())
+	const removed = "cache: the index was removed from its store"
+	require.PanicsWithValue(t, removed, func() { byYear.List(1999) })
+	require.PanicsWithValue(t, removed, func() { byYear.Len(1999) })
+	require.PanicsWithValue(t, removed, func() { byYear.Keys() })
+	require.PanicsWithValue(t, removed, func() {
+		for range byYear.All(1999) {
+		}
+	})
+	require.Equal(t, 1, frozen.Len(1999))
+	require.Same(t, frozen, byYear.In(before))
+	require.Equal(t, 1, byYear.In(books.Snapshot()).Len(2000))
+	require.Equal(t, 1, byISBN.Len("2"), "the other index must remain")
+	require.Equal(t, 1, byISBN.In(books.Snapshot()).Len("2"))
+	require.NotContains(t, books.Snapshot().indexes, any(frozen))
+}
+
+func TestListersShareOneIndex(t *testing.T) {
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
+	writer.Put(object("shop/a@1"))
+	var group sync.WaitGroup
+	for range 10 {
+		group.Go(func() {
+			if len(NewLister(store).List("shop")) != 1 {
+				t.Error("the lister must find the object")
+			}
+		})
+	}
+	group.Wait()
+	require.Len(t, store.indexes, 1)
 }

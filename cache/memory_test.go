@@ -63,7 +63,7 @@ func TestLargeListStreams(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for event := range reflector.Changes(ctx) {
+	for event := range reflector.Follow(ctx) {
 		seen++
 		if seen%100 == 0 {
 			peak = max(peak, heap()-before)

@@ -2,8 +2,8 @@ package cache
 
 import (
 	"maps"
+	"sync"
 
-	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -45,7 +45,7 @@ type queue[T any] struct {
 	policy   Policy
 	capacity int
 
-	mu            lock.Mutex
+	mu            sync.Mutex
 	head          item[T]             // sentinel of the circular linked list
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	peak          int                 // maximum size of byKey since it was created
@@ -56,10 +56,12 @@ type queue[T any] struct {
 	consuming     bool          // a consumer goroutine is running
 	ready         chan struct{} // receives a value when an item is added or the queue is closed
 	freed         chan struct{} // receives a value when an item is removed or the queue is closed
+	done          chan struct{} // closed when the queue is closed and its consumer has ended
 }
 
 func newQueue[T any](policy Policy, capacity int) *queue[T] {
-	q := &queue[T]{policy: policy, capacity: capacity, ready: make(chan struct{}, 1), freed: make(chan struct{}, 1)}
+	q := &queue[T]{policy: policy, capacity: capacity}
+	q.ready, q.freed, q.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	q.head.prev, q.head.next = &q.head, &q.head
 	if policy == Coalesce {
 		q.byKey = make(map[lw.Key]*item[T])
@@ -113,23 +115,25 @@ func (q *queue[T]) signal() {
 	notify(q.ready)
 }
 
-// setConsumer sets the func that starts a consumer goroutine. The queue calls this func when items are queued and no
-// consumer is running, so an idle handler needs no goroutine.
+// setConsumer sets the func that starts a consumer goroutine, or nil. The queue calls this func when items are queued and
+// no consumer is running, so an idle handler needs no goroutine.
 func (q *queue[T]) setConsumer(start func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.startConsumer, q.consuming = start, false
-	if q.head.next != &q.head || q.closed {
+	q.startConsumer = start
+	if q.head.next != &q.head {
 		q.signal()
 	}
 }
 
-// clearConsumer prevents further consumers from starting. It reports whether a consumer is still running.
-func (q *queue[T]) clearConsumer() (taking bool) {
+// release records that the consumer goroutine has ended.
+func (q *queue[T]) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.startConsumer = nil
-	return q.consuming
+	q.consuming = false
+	if q.closed {
+		close(q.done)
+	}
 }
 
 // merge merges a change into the last item of its key. It keeps a Deleted change separate from a later Added change, so
@@ -192,11 +196,11 @@ type takeResult uint8
 const (
 	tookItem    takeResult = iota
 	queueEmpty             // the queue is empty but not closed
-	queueClosed            // the queue is closed and empty
-	parked                 // the queue is empty; the goroutine must end, and the next item starts another goroutine
+	queueClosed            // the queue is closed
+	queueParked            // the queue is empty; the goroutine must end, and the next item starts another goroutine
 )
 
-// take removes and returns the first item. If the queue is empty and mayPark is true, take may return parked. The
+// take removes and returns the first item. If the queue is empty and mayPark is true, take may return queueParked. The
 // calling goroutine must then end.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
@@ -208,7 +212,7 @@ func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 			return nil, queueClosed
 		case mayPark && q.startConsumer != nil:
 			q.consuming = false
-			return nil, parked
+			return nil, queueParked
 		}
 		return nil, queueEmpty
 	}
@@ -254,17 +258,20 @@ func (q *queue[T]) hasCapacityForResync() bool {
 	return q.length < q.capacity && q.resyncs < (q.capacity+1)/2
 }
 
-// close makes the queue ignore new items. It keeps the queued items unless discard is true.
-func (q *queue[T]) close(discard bool) {
+// close discards all items and makes the queue ignore new items.
+func (q *queue[T]) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = true
-	if discard {
-		q.head.prev, q.head.next = &q.head, &q.head
-		q.length, q.resyncs = 0, 0
-		q.byKey = nil // nothing is added to a closed queue
+	if q.closed {
+		return
 	}
-	q.signal()
+	q.closed, q.startConsumer = true, nil
+	q.head.prev, q.head.next = &q.head, &q.head
+	q.length, q.resyncs, q.byKey = 0, 0, nil
+	if !q.consuming {
+		close(q.done)
+	}
+	notify(q.ready)
 	notify(q.freed)
 }
 

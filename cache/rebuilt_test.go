@@ -96,7 +96,7 @@ func TestServerRebuiltBetweenRunsIsDetected(t *testing.T) {
 // An object that could not be decoded is missing from the store, which does not mean that the server was rebuilt.
 func TestUndecodedObjectsDoNotRefuteTheStore(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
-	w.fold(lw.Event[*lw.Object]{Type: lw.ListStarted},
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.ListStarted},
 		lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: "a"}}},
 		lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "10"})
 	require.True(t, s.verify(object("a@3")))
@@ -109,6 +109,6 @@ func TestRebuiltServerIsDistrusted(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("10", object("a@3"))
 	require.Equal(t, "10", s.resumable())
-	w.fold(lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: lw.ErrReplaced, Relist: true}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: lw.ErrReplaced, Relist: true}})
 	require.Empty(t, s.resumable())
 }

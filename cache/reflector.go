@@ -15,27 +15,26 @@ type Reflector[T lw.Keyed] struct {
 	source   lw.ListerWatcher[T]
 	opts     lw.Options
 	store    *Store[T]
-	writer   *Writer[T]
 	running  atomic.Bool
 	state    atomic.Pointer[lw.State]
 	restored *savedState[T] // saved state that the next run replays, or nil
 }
 
-// NewReflector returns a reflector with an empty store. It sends no requests before Run or Changes. source may
-// be nil if the reflector never runs, for example if it only reads a saved state. opts may be nil.
+// NewReflector returns a reflector with an empty store. It sends no requests before Run or Follow. source may be nil if
+// the reflector never runs, for example if it only reads a saved state. opts may be nil.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
+	r := &Reflector[T]{source: source}
+	if opts != nil {
+		r.opts = *opts
+	}
 	var identity lw.Identity[T]
 	if source != nil {
 		if described := source.Source(); described != nil {
 			identity = described.Identity
 		}
 	}
-	store, writer := NewStore(nil, identity)
-	r := &Reflector[T]{source: source, store: store, writer: writer}
-	if opts != nil {
-		r.opts = *opts
-	}
-	store.from = selectorsOf(&r.opts)
+	r.store, _ = NewStore(nil, identity)
+	r.store.from = selectorsOf(&r.opts)
 	r.state.Store(new(lw.State))
 	return r
 }
@@ -51,71 +50,89 @@ func (r *Reflector[T]) Store() *Store[T] { return r.store }
 // Run follows the collection until ctx is done, and then returns context.Cause(ctx). If Options.StopOn returns true for
 // an error, Run returns that error. When Run returns, all its goroutines have ended.
 func (r *Reflector[T]) Run(ctx context.Context) error {
-	for event := range r.Changes(ctx) {
-		if event.Interruption != nil && event.Interruption.Final {
-			return event.Interruption.Err
-		}
-	}
-	return context.Cause(ctx)
+	defer r.acquire("Reflector.Run")()
+	return r.run(ctx, r.store.apply, func(lw.Event[T], []Change[T]) bool { return true })
 }
 
-// Changes works like Run in the caller's goroutine. It yields every event of the stream with the resulting changes to
-// the store. An event with an object causes at most two changes, and Synced can cause any number. The slice is valid
-// until the next iteration.
+// Follow is Run as an iterator in the caller's goroutine. It yields every event of the stream with the resulting changes
+// to the store. An event with an object causes at most two changes, and Synced can cause any number. The slice is valid
+// until the next iteration. To receive the changes of a stream that another goroutine runs, use [Informer.Changes].
 //
 // Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
 // during a list or detected that resourceVersions ran backwards. A run panics while another run is active.
-func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
-	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.fold(event) })
-}
-
-// follow yields every event with the changes that fold returns for it.
-func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Change[T]) iter.Seq2[lw.Event[T], []Change[T]] {
+func (r *Reflector[T]) Follow(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
-		if !r.running.CompareAndSwap(false, true) {
-			panic("cache: Reflector used by two runs at the same time")
-		}
-		defer r.running.Store(false)
-		r.setState(r.State().Started(time.Now()))
-		defer func() {
-			if r.State().Phase != lw.Stopped { // unless the stream has ended permanently
-				r.setState(r.State().Ended(context.Cause(ctx), time.Now()))
-			}
-		}()
-		for event := range r.events(ctx) {
-			changes := fold(event)
-			switch event.Type {
-			case lw.ListStarted, lw.Synced, lw.Restored, lw.WatchStarted, lw.Interrupted:
-				r.setState(r.State().After(event.Type, event.Interruption, time.Now()))
-			}
-			if !yield(event, changes) {
-				return
-			}
-			if end := r.checkMaxObjects(); end != nil {
-				report(lw.ContextTrace(ctx), end)
-				r.setState(r.State().After(end.Type, end.Interruption, time.Now()))
-				yield(*end, fold(*end))
-				return
-			}
-		}
+		defer r.acquire("Reflector.Follow")()
+		_ = r.run(ctx, r.store.apply, yield) // the last event contains the error
 	}
 }
 
-// checkMaxObjects returns the event that ends the run if the number of objects exceeds Options.MaxObjects, and
-// otherwise nil. During a list it counts only the listed objects, because the store still holds objects that the list
-// may lack.
-func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
-	s := r.store
-	objects := max(s.state.length, len(s.decodeErrors))
+// acquire panics if the reflector is running. The caller must call release when it no longer uses the reflector.
+func (r *Reflector[T]) acquire(method string) (release func()) {
+	if !r.running.CompareAndSwap(false, true) {
+		panic("cache: " + method + " called before Run returned")
+	}
+	return func() { r.running.Store(false) }
+}
+
+// run follows the collection. For each event, it applies the event to the store, updates the state and calls yield. It
+// ends when yield returns false, ctx is done, or an error is permanent. It returns that error or context.Cause(ctx).
+func (r *Reflector[T]) run(ctx context.Context, apply func(lw.Event[T]) []Change[T], yield func(lw.Event[T], []Change[T]) bool) (err error) {
+	trace := lw.ContextTrace(ctx)
+	r.setState(r.State().Started(time.Now()))
+	defer func() {
+		if err == nil {
+			err = context.Cause(ctx)
+			r.setState(r.State().Ended(err, time.Now()))
+		}
+	}()
+	var step func(event lw.Event[T]) bool
+	step = func(event lw.Event[T]) bool {
+		changes := apply(event)
+		switch event.Type {
+		case lw.ListStarted, lw.Synced, lw.Restored, lw.WatchStarted, lw.Interrupted:
+			r.setState(r.State().After(event.Type, event.Interruption, time.Now()))
+		}
+		final := event.Interruption != nil && event.Interruption.Final
+		if final {
+			err = event.Interruption.Err
+		}
+		if !yield(event, changes) || final {
+			return false
+		}
+		if r.opts.MaxObjects > 0 && r.store.size() > r.opts.MaxObjects {
+			cause := &lw.Interruption{Err: tooManyObjects(r.opts.MaxObjects), Final: true}
+			end := lw.Event[T]{Type: lw.Interrupted, ResourceVersion: r.store.state.version, Interruption: cause}
+			report(trace, &end)
+			return step(end)
+		}
+		return true
+	}
+	if r.restored != nil && !r.replay(ctx, trace, step) {
+		if trace.Stopped != nil {
+			trace.Stopped() // ListAndWatch does not run, so it cannot report the end
+		}
+		return err
+	}
+	held := lw.Held{
+		ResourceVersion: r.store.resumable(),
+		Verify:          r.store.verify,
+		Lookup: func(namespace, name, uid, resourceVersion []byte) (lw.Keyed, bool) {
+			return r.store.known(namespace, name, uid, resourceVersion)
+		},
+	}
+	lw.Resume(ctx, r.source, held, &r.opts)(step)
+	return err
+}
+
+// size returns the number of objects that Options.MaxObjects limits. During a list it counts only the listed objects,
+// because the store still holds objects that the list may lack.
+func (s *Store[T]) size() int {
 	if s.listing {
-		objects = s.listedCount
+		return s.listedCount
 	}
-	if r.opts.MaxObjects <= 0 || objects <= r.opts.MaxObjects {
-		return nil
-	}
-	cause := &lw.Interruption{Err: tooManyObjects(r.opts.MaxObjects), Final: true}
-	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Interruption: cause}
+	return max(s.state.length, len(s.decodeErrors))
 }
 
 // tooManyObjects wraps lw.ErrTooManyObjects. Its value is the maximum number of objects.
@@ -127,24 +144,30 @@ func (limit tooManyObjects) Error() string {
 
 func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 
-// events yields the events of the restored state, if there is one, and then the events of the stream.
-func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
-	return func(yield func(lw.Event[T]) bool) {
-		if r.restored != nil && !r.replay(ctx, yield) {
-			if stopped := lw.ContextTrace(ctx).Stopped; stopped != nil {
-				stopped() // ListAndWatch does not run, so it cannot report the end
-			}
-			return
-		}
-		held := lw.Held{
-			ResourceVersion: r.store.resumable(),
-			Verify:          r.store.verify,
-			Lookup: func(namespace, name, uid, resourceVersion []byte) (lw.Keyed, bool) {
-				return r.store.known(namespace, name, uid, resourceVersion)
-			},
-		}
-		lw.Resume(ctx, r.source, held, &r.opts)(yield)
+// replay passes the restored state to step as a list that ends with [lw.Restored]. It also reports these events to the
+// trace, so that metrics show a stale state while the server does not answer. It returns false if the run must end.
+func (r *Reflector[T]) replay(ctx context.Context, trace *lw.Trace, step func(lw.Event[T]) bool) bool {
+	send := func(event lw.Event[T]) bool {
+		report(trace, &event)
+		return step(event) && ctx.Err() == nil
 	}
+	if ctx.Err() != nil || !send(lw.Event[T]{Type: lw.ListStarted}) {
+		return false
+	}
+	for _, object := range r.restored.objects {
+		if !send(lw.Event[T]{Type: lw.Added, Object: object}) {
+			return false
+		}
+	}
+	r.store.partial = r.restored.partial
+	proceed := send(lw.Event[T]{Type: lw.Restored, ResourceVersion: r.restored.version})
+	if r.restored.version == "" { // the saved store had to relist, see Save
+		r.store.mu.Lock()
+		r.store.setDistrusted()
+		r.store.mu.Unlock()
+	}
+	r.restored = nil
+	return proceed
 }
 
 // report passes an event that the stream did not yield to a trace. The stream itself reports its own events.

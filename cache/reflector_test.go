@@ -47,7 +47,7 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 func TestConcurrentRunsPanic(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: Reflector used by two runs at the same time", func() { _ = s.reflector.Run(t.Context()) })
+			require.PanicsWithValue(t, "cache: Reflector.Run called before Run returned", func() { _ = s.reflector.Run(t.Context()) })
 			panic("panic in the loop")
 		}
 		require.PanicsWithValue(t, "panic in the loop", func() { s.run("list@1 x@1") })

@@ -65,7 +65,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 	var before runtime.MemStats
 	var bytes []uint64 // bytes allocated during each list
 	var first map[lw.Key]*lw.Object
-	for event, changes := range reflector.Changes(ctx) {
+	for event, changes := range reflector.Follow(ctx) {
 		switch event.Type {
 		case lw.ListStarted, lw.Interrupted:
 			runtime.ReadMemStats(&before)

@@ -4,6 +4,10 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"slices"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // These constants define the format of a saved state. Numbers are little-endian. A string is its length in 4 bytes,
@@ -35,6 +39,27 @@ var (
 	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
 )
+
+// selectors contains the selectors from lw.Options. They determine which objects a store can hold.
+type selectors struct{ label, field, shard string }
+
+func selectorsOf(opts *lw.Options) selectors {
+	return selectors{opts.LabelSelector, opts.FieldSelector, opts.ShardSelector}
+}
+
+type originField struct{ name, value string }
+
+const originFields = 4
+
+// fields returns the fields that identify the collection in a saved state, in the order of the header.
+func (s *selectors) fields(origin string) [originFields]originField {
+	return [originFields]originField{
+		{"origin", origin},
+		{"label selector", s.label},
+		{"field selector", s.field},
+		{"shard selector", s.shard},
+	}
+}
 
 // Save writes a snapshot in a format that [Reflector.Restore] reads. The func text returns the string that Save writes
 // for an object. For objects of [lw.RawCodec] and [lw.Project], use (*lw.Object).Raw. Save does not encrypt the
@@ -131,4 +156,203 @@ func (s *encoder) flush() {
 		s.err = io.ErrShortWrite
 	}
 	s.buf = s.buf[:0]
+}
+
+// savedState contains the objects that Restore has read. The next run replays them.
+type savedState[T any] struct {
+	version string
+	objects []T
+	partial bool // the collection has other objects that are unknown
+}
+
+// Restore reads a state that [Save] wrote. The next run first yields this state as a list that ends with [lw.Restored],
+// without any request. It then watches from the saved resourceVersion. If that resourceVersion has expired, or if the
+// saved store had to relist, it relists and yields only the differences. The saved state is [lw.Stale] until the server
+// confirms it. origin must equal the origin passed to Save.
+//
+// parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
+//
+// The error matches [ErrForeign], [ErrCorrupt] or the error that the reader returned. After an error the reflector is
+// unchanged. Restore panics while the reflector runs.
+func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
+	defer r.acquire("Restore")()
+	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	version, count := in.header(r.store.from.fields(origin))
+	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))}
+	for range count {
+		text := in.string()
+		if in.err != nil {
+			return in.err
+		}
+		object, err := parse(text)
+		if err != nil {
+			detail := "object " + strconv.Itoa(len(state.objects)) + ": " + err.Error()
+			return &restoreError{"it contains an object that cannot be decoded: " + detail, []error{ErrCorrupt, err}}
+		}
+		state.objects = append(state.objects, object)
+	}
+	in.checksum()
+	in.expectEnd()
+	if in.err == nil {
+		r.restored = state
+	}
+	return in.err
+}
+
+// RestoreObjects restores objects that were not saved with [Save]. See [Reflector.Restore]. version is the
+// resourceVersion of the list to which the objects belong. It must come from the same server; see
+// [lw.Held.ResourceVersion].
+func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
+	defer r.acquire("RestoreObjects")()
+	r.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}
+}
+
+// ResumeFrom makes the next run watch from a resourceVersion without listing the objects that exist at that time. The
+// store then contains only objects that have changed since. ResumeFrom panics while the reflector runs.
+func (r *Reflector[T]) ResumeFrom(version string) {
+	defer r.acquire("ResumeFrom")()
+	r.restored = &savedState[T]{version: version, partial: true}
+}
+
+// An error from [Reflector.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
+var (
+	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
+	ErrForeign = errors.New("it belongs to another collection")
+	// ErrCorrupt reports that a saved state is damaged, truncated, in a newer format, or contains an object that parse
+	// rejects.
+	ErrCorrupt = errors.New("it is damaged")
+)
+
+// restoreError reports why a saved state cannot be used.
+type restoreError struct {
+	reason string  // never contains object data
+	errs   []error // errors that it matches: ErrCorrupt, ErrForeign, or the error of the reader or of parse
+}
+
+func (e *restoreError) Error() string   { return "cache: cannot use the saved state: " + e.reason }
+func (e *restoreError) Unwrap() []error { return e.errs }
+
+// decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
+type decoder struct {
+	reader   io.Reader
+	buf      []byte // size depends on the data read, not on the declared length
+	pos, end int    // the unread bytes are buf[pos:end]
+	sum      uint32 // checksum of the bytes before pos
+	table    *crc32.Table
+	err      error
+}
+
+func (r *decoder) fail(reason string, err error) {
+	if r.err == nil {
+		r.err = &restoreError{reason, []error{err}}
+	}
+}
+
+func (r *decoder) failCorrupt(detail string) { r.fail(ErrCorrupt.Error()+": "+detail, ErrCorrupt) }
+
+// header reads the header and returns its resourceVersion and number of objects. It fails if the saved origin or a saved
+// selector differs from the fields in origin.
+func (r *decoder) header(origin [originFields]originField) (version string, count uint64) {
+	if string(r.next(len(saveMagic))) != saveMagic {
+		r.failCorrupt("not a saved state")
+	}
+	if format := r.number(4); format > saveFormat {
+		r.fail("it has format "+strconv.FormatUint(format, 10)+"; the latest supported format is "+strconv.Itoa(saveFormat), ErrCorrupt)
+	} else if format != saveFormat {
+		r.failCorrupt("unknown format " + strconv.FormatUint(format, 10))
+	}
+	var saved [originFields]string
+	for i := range saved {
+		saved[i] = string(r.string())
+	}
+	version = string(r.string())
+	count = r.number(8)
+	r.checksum()
+	for i, field := range origin {
+		if saved[i] != field.value {
+			r.fail(ErrForeign.Error()+": "+field.name+" was \""+saved[i]+"\", now \""+field.value+"\"", ErrForeign)
+		}
+	}
+	if r.err != nil {
+		return "", 0
+	}
+	return version, count
+}
+
+func (r *decoder) string() []byte {
+	size := r.number(4)
+	if size > maxText {
+		r.failCorrupt("string length " + strconv.FormatUint(size, 10))
+	}
+	return r.next(int(size))
+}
+
+func (r *decoder) number(size int) (n uint64) {
+	for i, digit := range r.next(size) {
+		n |= uint64(digit) << (8 * i)
+	}
+	return n
+}
+
+// checksum reads a checksum and verifies it against the data read so far.
+func (r *decoder) checksum() {
+	sum := r.sum
+	if r.number(4) != uint64(sum) {
+		r.failCorrupt("checksum mismatch")
+	}
+}
+
+// expectEnd fails if the input does not end at the current position.
+func (r *decoder) expectEnd() {
+	if r.pos == r.end {
+		switch err := r.fill(); err {
+		case io.EOF:
+			return
+		case nil:
+		default:
+			r.fail(err.Error(), err)
+		}
+	}
+	r.failCorrupt("data after the last checksum")
+}
+
+// next returns the next n bytes, which are valid until the next call, or nil after an error.
+func (r *decoder) next(n int) []byte {
+	for r.err == nil && r.end-r.pos < n {
+		switch err := r.fill(); err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			r.fail("it is truncated", ErrCorrupt)
+		default:
+			r.fail(err.Error(), err)
+		}
+	}
+	if r.err != nil {
+		return nil
+	}
+	part := r.buf[r.pos : r.pos+n]
+	r.pos += n
+	r.sum = crc32.Update(r.sum, r.table, part)
+	return part
+}
+
+// fill reads at least one byte into the buffer, or returns the error of the reader.
+func (r *decoder) fill() error {
+	if r.pos > 0 {
+		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])
+	}
+	if r.end == len(r.buf) {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	for range 100 {
+		n, err := r.reader.Read(r.buf[r.end:])
+		r.end += n
+		if n > 0 {
+			return nil // the next Read returns the error again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
 }

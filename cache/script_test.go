@@ -176,7 +176,7 @@ func (s *fixture) run(lines ...string) string {
 	defer cancel()
 	s.script.lines, s.script.end = lines, cancel
 	var described []string
-	for event, changes := range s.reflector.Changes(ctx) {
+	for event, changes := range s.reflector.Follow(ctx) {
 		var words []string
 		for _, change := range changes {
 			s.fold.apply(s.t, change)
@@ -246,6 +246,14 @@ func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 		got, _ := store.Get(key)
 		require.True(t, want == got, "%v: the store must equal the fold of the changes", key)
 	}
+}
+
+// applyAll applies events to a store and returns all changes.
+func applyAll[T any](store *Store[T], events ...lw.Event[T]) (changes []Change[T]) {
+	for _, event := range events {
+		changes = append(changes, store.apply(event)...)
+	}
+	return changes
 }
 
 func plainLists() *lw.Options { return &lw.Options{NoStreamingList: true} }

@@ -164,7 +164,7 @@ func TestRandomSequences(t *testing.T) {
 			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
 			reflector := NewReflector(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			store, sum, listing := reflector.Store(), fold{}, false
-			for event, changes := range reflector.Changes(ctx) {
+			for event, changes := range reflector.Follow(ctx) {
 				for _, change := range changes {
 					sum.apply(t, change)
 				}

@@ -1,12 +1,15 @@
 package cache
 
 import (
+	"context"
 	"hash/maphash"
 	"iter"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
-	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -19,21 +22,22 @@ type Store[T any] struct {
 	compare comparison[T]
 	from    selectors
 
-	mu                       lock.RWMutex
+	mu                       sync.RWMutex
 	state                    state[T]
 	indexes                  []indexer[T]
-	epoch                    uint64 // epoch of the current writes; each snapshot starts a new epoch
+	epoch                    uint64 // epoch of the current writes; each snapshot starts a new epoch, so that later writes copy the nodes it shares
 	waiters                  []waiter
 	synced                   chan struct{}
 	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // decode errors of all objects, and of the objects in the current list
 	snapshot                 atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
 	beforeList               *Snapshot[T]                // snapshot of the state before the current list
 	changedByList            bool                        // the current list has changed the store
-	distrusted               bool                        // stored objects may have changed without a new resourceVersion
+	distrusted               bool                        // stored objects may have changed without a new resourceVersion; see Store.distrust
+
+	byNamespace     *Index[T, string] // index of all listers; nil before the first NewLister
+	makeByNamespace sync.Once
 
 	// Only the writer uses the remaining fields.
-	free        []uint32 // empty slots below next
-	next        uint32   // lowest slot that was never used
 	listing     bool     // true between the events ListStarted and Synced
 	listedCount int      // number of objects in the current list
 	initial     bool     // the current list is the first list
@@ -118,21 +122,13 @@ func (in *state[T]) list() []T {
 
 // All iterates over the objects that the store held when the iteration began, in no particular order. The loop body may
 // use the store.
-func (s *Store[T]) All() iter.Seq[T] { return iterate(s.List) }
-
-func iterate[T any](list func() []T) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for _, object := range list() {
-			if !yield(object) {
-				return
-			}
-		}
-	}
+func (s *Store[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) { slices.Values(s.List())(yield) }
 }
 
 // Synced returns a channel that is closed when the first list is complete, or when the server has confirmed a restored
-// state. Until then the store contains only some of the objects, or outdated ones. If a run ends early, the channel stays open, because another run may follow. So a caller should also
-// wait for the context of the run.
+// state. Until then the store contains only some of the objects, or outdated ones. If a run ends early, the channel
+// stays open, because another run may follow. So a caller should also wait for the context of the run.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.
@@ -142,4 +138,76 @@ func (s *Store[T]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.state.version
+}
+
+// WaitFor blocks until the store has reached a resourceVersion through an event, a bookmark or a list. Later reads then
+// show every write up to this resourceVersion. WaitFor compares resourceVersions by the rules of KEP-5504. If they
+// cannot be compared, it waits until they are equal. For "" and "0", it blocks until the first list is complete. If ctx
+// is done first, WaitFor returns context.Cause(ctx).
+func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
+	w := waiter{version: resourceVersion, reached: make(chan struct{})}
+	s.mu.Lock()
+	if s.hasReached(resourceVersion) {
+		close(w.reached)
+	} else {
+		s.waiters = append(s.waiters, w)
+	}
+	s.mu.Unlock()
+	if isClosed(w.reached) {
+		return nil // even if ctx is done
+	}
+	select {
+	case <-w.reached:
+		return nil
+	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.waiters = slices.DeleteFunc(s.waiters, func(other waiter) bool { return other.reached == w.reached })
+		return context.Cause(ctx)
+	}
+}
+
+// waiter represents a blocked call to WaitFor.
+type waiter struct {
+	version string
+	reached chan struct{}
+}
+
+func (s *Store[T]) hasReached(wanted string) bool {
+	if wanted == "" || wanted == "0" {
+		return isClosed(s.synced)
+	}
+	if order, ok := lw.CompareResourceVersions(s.state.version, wanted); ok {
+		return order >= 0
+	}
+	return s.state.version == wanted
+}
+
+// notifyWaiters wakes the callers whose resourceVersion has been reached.
+func (s *Store[T]) notifyWaiters() {
+	s.waiters = slices.DeleteFunc(s.waiters, func(w waiter) bool {
+		reached := s.hasReached(w.version)
+		if reached {
+			close(w.reached)
+		}
+		return reached
+	})
+}
+
+// DecodeErrors returns the last error of each object that the codec could not decode, in no particular order. The store
+// keeps the previous state of such an object, if any. The error is cleared when a later state is decoded or the object
+// is deleted.
+func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.AppendSeq(make([]*lw.DecodeError, 0, len(s.decodeErrors)), maps.Values(s.decodeErrors))
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

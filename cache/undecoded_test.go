@@ -28,34 +28,34 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 		t.Helper()
 		require.Equal(t, want, names(store.All()))
 	}
-	writer.fold(event{Type: lw.ListStarted}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
+	applyAll(writer.store, event{Type: lw.ListStarted}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
 	holds("x", "y")
 	require.Equal(t, []string{"z"}, stale())
 
-	require.Empty(t, writer.fold(undecoded(lw.Modified, "x")))
+	require.Empty(t, applyAll(writer.store, undecoded(lw.Modified, "x")))
 	holds("x", "y")
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
-	changes := writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
+	changes := applyAll(writer.store, event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
 	require.Len(t, changes, 1, "a list must delete only the objects that it does not contain")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
-	require.Len(t, writer.fold(added("x@5")), 1)
+	require.Len(t, applyAll(writer.store, added("x@5")), 1)
 	require.Empty(t, stale())
-	writer.fold(undecoded(lw.Modified, "x"), undecoded(lw.Added, "w"))
-	changes = writer.fold(undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
+	applyAll(writer.store, undecoded(lw.Modified, "x"), undecoded(lw.Added, "w"))
+	changes = applyAll(writer.store, undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
 	require.Len(t, changes, 1)
 	require.Equal(t, "5", changes[0].Old.GetResourceVersion())
 	holds()
 	require.Empty(t, stale())
 
-	writer.fold(added("x@8"), undecoded(lw.Modified, "x"))
-	require.Len(t, writer.fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
+	applyAll(writer.store, added("x@8"), undecoded(lw.Modified, "x"))
+	require.Len(t, applyAll(writer.store, event{Type: lw.Deleted, Object: object("x@9")}), 1)
 	require.Empty(t, stale())
-	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
+	applyAll(writer.store, event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
 	require.Empty(t, stale(), "an interrupted list must not leave decode errors")
-	writer.fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
+	applyAll(writer.store, event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
 	require.Empty(t, stale(), "decoding the object later in the same list must clear its decode error")
 }
 
@@ -65,8 +65,8 @@ func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }
 	writer.Replace("2", object("x@1"))
 	require.NoError(t, save())
-	writer.fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
+	applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
 	require.ErrorIs(t, save(), errUndecoded)
-	writer.fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
+	applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
 	require.NoError(t, save())
 }

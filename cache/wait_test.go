@@ -37,18 +37,18 @@ func TestWaitFor(t *testing.T) {
 			require.Len(t, done, len(want))
 		}
 		reached()
-		writer.fold(lw.Event[*lw.Object]{Type: lw.ListStarted}, lw.Event[*lw.Object]{Type: lw.Added, Object: object("x@5")})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.ListStarted}, lw.Event[*lw.Object]{Type: lw.Added, Object: object("x@5")})
 		reached()
-		writer.fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "5"})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "5"})
 		reached("", "0", "5")
-		writer.fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@9"), ResourceVersion: "9"})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@9"), ResourceVersion: "9"})
 		reached("", "0", "5", "6")
-		writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "11"})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "11"})
 		reached("", "0", "5", "6", "10")
 		require.NoError(t, store.WaitFor(t.Context(), "11"))
-		writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "opaque"})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "opaque"})
 		reached("", "0", "5", "6", "10", "opaque")
-		writer.fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "1000"})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "1000"})
 		reached("", "0", "5", "6", "10", "100", "opaque")
 		require.Empty(t, store.waiters)
 	})
@@ -68,7 +68,7 @@ func TestWaitForReturnsContextCause(t *testing.T) {
 	})
 }
 
-// WaitFor must also work for a MergedStore, whose store has no resourceVersion.
+// WaitFor must also work for a store that has no resourceVersion.
 func TestWaitForListWithoutResourceVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
@@ -76,7 +76,7 @@ func TestWaitForListWithoutResourceVersion(t *testing.T) {
 		go func() { reached <- store.WaitFor(t.Context(), "") }()
 		synctest.Wait()
 		require.Empty(t, reached)
-		writer.fold(lw.Event[*lw.Object]{Type: lw.Synced})
+		applyAll(writer.store, lw.Event[*lw.Object]{Type: lw.Synced})
 		require.NoError(t, <-reached)
 	})
 }

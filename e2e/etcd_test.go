@@ -162,7 +162,7 @@ func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 
 func (c *etcdCourse) follow(ctx context.Context, enough func(lw.Event[*etcd.Entry]) bool) {
 	c.events = nil
-	for event, changes := range c.reflector.Changes(ctx) {
+	for event, changes := range c.reflector.Follow(ctx) {
 		c.events, c.changes = append(c.events, event), append(c.changes, changes...)
 		if enough(event) {
 			return

@@ -71,7 +71,7 @@ func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) 
 	defer cancel()
 	var before, after runtime.MemStats
 	count := 0
-	for event, changes := range reflector.Changes(ctx) {
+	for event, changes := range reflector.Follow(ctx) {
 		count += len(changes)
 		switch event.Type {
 		case lw.ListStarted:

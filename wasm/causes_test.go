@@ -36,7 +36,7 @@ func tooManyObjects(t *testing.T) (err error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	reflector := cache.NewReflector(client, &lw.Options{MaxObjects: 1, NoStreamingList: true, Logger: discardLogger{}})
-	for event := range reflector.Changes(ctx) {
+	for event := range reflector.Follow(ctx) {
 		if event.Type == lw.Interrupted {
 			return event.Interruption.Err
 		}

@@ -43,7 +43,7 @@ func (c *collection) run(transport lw.Transport) {
 		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
 	quiet := c.command.Get("restored").Bool() // true until the restored objects are applied, because the host already has them
-	for event, changes := range reflector.Changes(ctx) {
+	for event, changes := range reflector.Follow(ctx) {
 		switch event.Type {
 		case lw.ListStarted:
 			c.send(reset)

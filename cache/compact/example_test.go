@@ -45,7 +45,7 @@ func ExampleCodec() {
 	byNode := cache.NewIndex(pods.Store(), func(pod *compact.Object, keys []string) []string {
 		return append(keys, pod.Object().Get("spec.nodeName").String())
 	})
-	for event := range pods.Changes(context.Background()) {
+	for event := range pods.Follow(context.Background()) {
 		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change a Pod
 			fmt.Println("Pods on node-3:", byNode.Len("node-3"))
 			put("web-3", "node-4")

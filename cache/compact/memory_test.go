@@ -61,7 +61,7 @@ func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) in
 	require.NoError(t, err)
 	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
 	before := heap()
-	for event := range reflector.Changes(t.Context()) {
+	for event := range reflector.Follow(t.Context()) {
 		if event.Type == lw.Synced {
 			break
 		}

@@ -33,7 +33,7 @@ func TestRelist(t *testing.T) {
 		var counts []int
 		var objects [][]*Object
 		count := 0
-		for event, changes := range reflector.Changes(ctx) {
+		for event, changes := range reflector.Follow(ctx) {
 			if count += len(changes); event.Type != lw.Synced {
 				continue
 			}

@@ -43,7 +43,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	lists, changed := 0, 0
-	for event, changes := range reflector.Changes(ctx) {
+	for event, changes := range reflector.Follow(ctx) {
 		changed += len(changes)
 		if event.Type == lw.WatchStarted && changed == 200 {
 			put(200, 400, "Pending")

@@ -50,7 +50,7 @@ func Example() {
 		case err != nil:
 			fmt.Println(err)
 		}
-		for event, changes := range pods.Changes(context.Background()) {
+		for event, changes := range pods.Follow(context.Background()) {
 			for _, change := range changes {
 				fmt.Println(event.Type, change.Type, change.New.Key())
 			}

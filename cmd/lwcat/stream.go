@@ -55,7 +55,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	if err := s.restore(reflector); err != nil {
 		return err
 	}
-	for event, changes := range reflector.Changes(s.withTrace(ctx)) {
+	for event, changes := range reflector.Follow(s.withTrace(ctx)) {
 		if s.restoring {
 			s.restoreEvent(event)
 			continue

@@ -116,7 +116,7 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 func (f *follower) once(ctx context.Context) error {
-	for event, changes := range f.reflector.Changes(ctx) {
+	for event, changes := range f.reflector.Follow(ctx) {
 		f.events.Add(1)
 		f.changes.Add(int64(len(changes)))
 		f.story.add(event)

@@ -39,7 +39,7 @@ func follow(url string) (*follower, error) {
 	go func() {
 		defer close(f.done)
 		defer transport.Close()
-		for event, changes := range reflector.Changes(ctx) {
+		for event, changes := range reflector.Follow(ctx) {
 			f.events.Add(int64(len(changes)))
 			if event.Interruption != nil {
 				f.breaks.Add(1)

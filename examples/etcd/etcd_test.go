@@ -101,7 +101,7 @@ func follow(t *testing.T, answers []string, stop string) (events []string, g *ga
 		r := cache.NewReflector(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
 		store = r.Store()
 		for ctx.Err() == nil {
-			for event := range r.Changes(ctx) {
+			for event := range r.Follow(ctx) {
 				events = append(events, describe(event))
 				if events[len(events)-1] == stop {
 					stop = ""

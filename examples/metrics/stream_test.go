@@ -163,7 +163,7 @@ func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []stri
 	observed := *trace
 	observed.Open = func(req *lw.Request) { trace.Open(req); see() }
 	for _, last := range []lw.EventType{lw.Restored, lw.WatchStarted} {
-		for event := range reflector.Changes(lw.WithTrace(t.Context(), &observed)) {
+		for event := range reflector.Follow(lw.WithTrace(t.Context(), &observed)) {
 			if event.Type == last {
 				see()
 				break

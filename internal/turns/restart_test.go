@@ -93,7 +93,7 @@ func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 			reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)})
 			caches = append(caches, reflector)
 			go func() {
-				for range reflector.Changes(ctx) {
+				for range reflector.Follow(ctx) {
 				}
 			}()
 		}

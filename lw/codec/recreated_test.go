@@ -93,7 +93,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 				reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
 				lists := 0
 				var seen []string
-				for event, changes := range reflector.Changes(t.Context()) {
+				for event, changes := range reflector.Follow(t.Context()) {
 					for _, change := range changes {
 						state := change.New
 						if change.Type == cache.Deleted {

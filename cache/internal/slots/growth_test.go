@@ -79,7 +79,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 	var s Set
 	hash := hashes["distinct hashes"]
 	for i := range uint32(n) {
-		v.Set(0, i, new(int))
+		v.Insert(0, new(int))
 		table.Insert(0, hash(i), i)
 		s.Insert(0, i)
 	}

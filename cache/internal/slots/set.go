@@ -1,5 +1,7 @@
 package slots
 
+import "slices"
+
 // nodeSize is the maximum number of members or children of a node.
 const nodeSize = 64
 
@@ -166,13 +168,9 @@ func (n *node) put(epoch uint64, at int, member uint32, child *node) (right *nod
 }
 
 func (n *node) place(at int, member uint32, child *node) {
-	n.members = append(n.members, 0)
-	copy(n.members[at+1:], n.members[at:])
-	n.members[at] = member
+	n.members = slices.Insert(n.members, at, member)
 	if child != nil {
-		n.children = append(n.children, nil)
-		copy(n.children[at+1:], n.children[at:])
-		n.children[at] = child
+		n.children = slices.Insert(n.children, at, child)
 	}
 }
 
@@ -186,25 +184,16 @@ func (n *node) remove(epoch uint64, slot uint32) {
 			n.members[at] = child.last()
 			return
 		}
-		copy(n.children[at:], n.children[at+1:])
-		n.children[len(n.children)-1] = nil
-		n.children = n.children[:len(n.children)-1]
+		n.children = slices.Delete(n.children, at, at+1)
 	}
-	n.members = append(n.members[:at], n.members[at+1:]...)
+	n.members = slices.Delete(n.members, at, at+1)
 }
 
 // find returns the index of the first member that is not less than slot. If there is no such member, it returns the
 // number of members.
 func (n *node) find(slot uint32) int {
-	low, high := 0, len(n.members)
-	for low < high {
-		if middle := int(uint(low+high) / 2); n.members[middle] < slot {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
+	at, _ := slices.BinarySearch(n.members, slot)
+	return at
 }
 
 func (n *node) last() uint32 { return n.members[len(n.members)-1] }

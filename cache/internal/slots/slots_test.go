@@ -19,7 +19,7 @@ type model struct {
 	set      Set // slots whose key is odd
 
 	slots map[uint32]uint32 // maps a key to its slot
-	free  []uint32
+	most  int               // maximum size of slots
 	kept  []keptSnapshot
 }
 
@@ -32,12 +32,11 @@ type keptSnapshot struct {
 }
 
 func (m *model) insert(key uint32) {
-	slot := uint32(len(m.slots) + len(m.free))
-	if n := len(m.free); n > 0 {
-		slot, m.free = m.free[n-1], m.free[:n-1]
-	}
+	slot := m.elements.Insert(m.epoch, key)
+	require.Less(m.t, slot, uint32(m.elements.Size()))
+	m.most = max(m.most, len(m.slots)+1)
+	require.Equal(m.t, m.most, m.elements.Size(), "Insert must reuse empty slots")
 	m.slots[key] = slot
-	m.elements.Set(m.epoch, slot, key)
 	m.table.Insert(m.epoch, m.hash(key), slot)
 	if key%2 == 1 {
 		m.set.Insert(m.epoch, slot)
@@ -52,7 +51,6 @@ func (m *model) remove(key uint32) {
 		m.set.Remove(m.epoch, slot)
 	}
 	delete(m.slots, key)
-	m.free = append(m.free, slot)
 }
 
 func (m *model) keep() {
@@ -191,7 +189,7 @@ func TestAllStopsEarly(t *testing.T) {
 	var v Vector[int]
 	var s Set
 	for i := range uint32(200) {
-		v.Set(0, i, 1)
+		v.Insert(0, 1)
 		s.Insert(0, i)
 	}
 	n := 0

@@ -1,6 +1,9 @@
 package slots
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+)
 
 // Leaves are small, because the first write after a snapshot copies a leaf.
 const (
@@ -8,8 +11,13 @@ const (
 	leafMask = 1<<leafBits - 1
 )
 
-// Vector maps slot numbers to elements. The zero value is empty.
-type Vector[E any] struct{ leaves array[leaf[E]] }
+// Vector maps slot numbers to elements. The zero value is empty. Only the owner of a vector uses its free slots, so a copy
+// that serves as a snapshot may share them.
+type Vector[E any] struct {
+	leaves array[leaf[E]]
+	free   []uint32 // empty slots below next
+	next   uint32   // lowest slot that was never used
+}
 
 type leaf[E any] struct {
 	epoch uint64
@@ -25,19 +33,35 @@ func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 	return element, false
 }
 
-// Set stores an element in a slot and replaces the previous element. epoch is the current epoch of the writer.
-func (v *Vector[E]) Set(epoch uint64, slot uint32, element E) {
+// Size returns the number of slots that have been used, including the slots that are empty now.
+func (v *Vector[E]) Size() int { return int(v.next) }
+
+// Insert stores an element in an empty slot and returns the slot. epoch is the current epoch of the writer.
+func (v *Vector[E]) Insert(epoch uint64, element E) (slot uint32) {
+	if n := len(v.free); n > 0 {
+		slot, v.free = v.free[n-1], v.free[:n-1]
+	} else {
+		slot = v.next
+		v.next++
+	}
 	l := v.own(epoch, slot)
 	l.used |= 1 << (slot & leafMask)
 	l.slots[slot&leafMask] = element
+	return slot
 }
 
-// Clear empties a slot.
+// Set replaces the element in a slot, which must not be empty.
+func (v *Vector[E]) Set(epoch uint64, slot uint32, element E) {
+	v.own(epoch, slot).slots[slot&leafMask] = element
+}
+
+// Clear empties a slot, which must not be empty.
 func (v *Vector[E]) Clear(epoch uint64, slot uint32) {
 	var none E
 	l := v.own(epoch, slot)
 	l.used &^= 1 << (slot & leafMask)
 	l.slots[slot&leafMask] = none
+	v.free = append(v.free, slot)
 }
 
 // own returns the leaf of a slot for modification. It creates a missing leaf and copies a leaf of an earlier epoch.
@@ -75,12 +99,7 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, hadElement, hasElement bool)) {
 	none := &leaf[E]{}
 	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {
-		if x == nil {
-			x = none
-		}
-		if y == nil {
-			y = none
-		}
+		x, y = cmp.Or(x, none), cmp.Or(y, none)
 		for used := x.used | y.used; used != 0; used &= used - 1 {
 			k := bits.TrailingZeros32(used)
 			each(at<<leafBits|uint32(k), x.slots[k], y.slots[k], x.used>>k&1 != 0, y.used>>k&1 != 0)

@@ -131,7 +131,7 @@ func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options
 	defer cancel()
 	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }, Logger: s})
 	s.say(transport, http, client, reflector)
-	for event := range reflector.Changes(lw.WithTrace(ctx, s.trace())) {
+	for event := range reflector.Follow(lw.WithTrace(ctx, s.trace())) {
 		if s.say(event); event.Interruption != nil {
 			s.say(event.Interruption.Err)
 		}

@@ -47,12 +47,12 @@ var heavy = map[string]string{
 
 // mayImport maps each package to the packages of this module that it may import. Tests may import any package.
 var mayImport = map[string][]string{
-	"lw":                    {"internal/builtin", "internal/jsx", "internal/lock", "internal/redact", "lw/internal/jsonscan", "lw/internal/lean", "lw/internal/protoscan"},
+	"lw":                    {"internal/builtin", "internal/jsx", "internal/redact", "lw/internal/jsonscan", "lw/internal/lean", "lw/internal/protoscan"},
 	"lw/internal/jsonscan":  {"lw/internal/lean"},
 	"lw/internal/lean":      nil,
 	"lw/internal/protoscan": nil,
 	"lw/codec":              {"lw", "internal/builtin"},
-	"cache":                 {"lw", "cache/internal/slots", "internal/labels", "internal/lock"},
+	"cache":                 {"lw", "cache/internal/slots"},
 	"cache/compact":         {"lw"},
 	"cache/workqueue":       nil,
 	"cache/savefile":        {"lw", "cache"},
@@ -87,7 +87,6 @@ var mayImport = map[string][]string{
 	"internal/testkit/certs":           nil,
 	"internal/builtin":                 nil,
 	"internal/labels":                  nil,
-	"internal/lock":                    nil,
 	"internal/jsx":                     nil,
 	"internal/preference":              {"lw"},
 	"internal/turns":                   {"lw", "internal/redact"},

@@ -69,7 +69,7 @@ func (f *follower) start() {
 	}
 	go func() {
 		defer close(f.done)
-		for event, changes := range f.reflector.Changes(ctx) {
+		for event, changes := range f.reflector.Follow(ctx) {
 			f.step(event, changes)
 		}
 	}()

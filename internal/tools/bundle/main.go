@@ -59,7 +59,7 @@ func (f *follower) run() error {
 		Read:   func(bytes int) { println(bytes) },
 		Event:  func(event lw.Event[lw.Keyed]) { println(event.Type.String(), event.ResourceVersion) },
 	})
-	for event, changes := range f.reflector.Changes(ctx) {
+	for event, changes := range f.reflector.Follow(ctx) {
 		switch event.Type {
 		case lw.Interrupted:
 			b := event.Interruption

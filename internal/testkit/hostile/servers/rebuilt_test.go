@@ -39,7 +39,7 @@ func (s *server) follow(t *testing.T, m *memory, resource lw.Resource, opts lw.O
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for event := range f.Changes(ctx) {
+		for event := range f.Follow(ctx) {
 			if event.Type == lw.Interrupted {
 				f.causes = append(f.causes, event.Interruption.Err)
 			}

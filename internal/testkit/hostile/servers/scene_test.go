@@ -69,7 +69,7 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		for event, changes := range reflector.Changes(ctx) {
+		for event, changes := range reflector.Follow(ctx) {
 			j.event(event, changes)
 		}
 	}()

@@ -2,25 +2,15 @@ package cache
 
 import (
 	"errors"
+	"unsafe"
 
+	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of one method call at once.
 // If an index func panics, the changes that were made before are part of the next result.
 type Writer[T any] struct{ store *Store[T] }
-
-// fold applies events of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
-// valid until the next use of the writer.
-func (w *Writer[T]) fold(events ...lw.Event[T]) []Change[T] {
-	s := w.store
-	s.beginWrite()
-	defer s.mu.Unlock()
-	for i := range events {
-		s.apply(&events[i])
-	}
-	return s.endWrite()
-}
 
 // Put adds objects or replaces the stored objects with the same keys. It returns the changes. The slice is valid until
 // the next use of the writer.
@@ -41,11 +31,7 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	s.beginWrite()
 	defer s.mu.Unlock()
 	for _, key := range keys {
-		hash := s.hash(key)
-		if slot, object, ok := s.find(&s.state, hash, key); ok {
-			s.clearSlot(slot, hash, object)
-			s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object})
-		}
+		s.remove(key)
 	}
 	return s.endWrite()
 }
@@ -56,11 +42,13 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	s := w.store
 	s.beginWrite()
 	defer s.mu.Unlock()
-	s.apply(&lw.Event[T]{Type: lw.ListStarted})
+	s.startList()
 	for _, object := range objects {
 		s.upsert(object)
 	}
-	s.apply(&lw.Event[T]{Type: lw.Synced, ResourceVersion: resourceVersion})
+	s.endList()
+	s.markSynced()
+	s.setVersion(resourceVersion)
 	return s.endWrite()
 }
 
@@ -82,7 +70,11 @@ func (s *Store[T]) endWrite() []Change[T] {
 	return s.changes
 }
 
-func (s *Store[T]) apply(event *lw.Event[T]) {
+// apply applies an event of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
+// valid until the next write.
+func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
+	s.beginWrite()
+	defer s.mu.Unlock()
 	switch event.Type {
 	case lw.ListStarted:
 		s.startList()
@@ -90,7 +82,7 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 		s.listedCount++
 		s.upsert(event.Object)
 	case lw.Deleted:
-		s.remove(event.Object)
+		s.applyDeletion(event.Object)
 	case lw.DecodeFailed:
 		s.listedCount++
 		s.applyDecodeError(event.Err)
@@ -110,9 +102,16 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 	}
 	// A list without a resourceVersion clears the previous resourceVersion, because a watch must not resume from a
 	// state before the list.
-	if (event.ResourceVersion != "" || event.Type == lw.Synced || event.Type == lw.Restored) && event.ResourceVersion != s.state.version {
+	if event.ResourceVersion != "" || event.Type == lw.Synced || event.Type == lw.Restored {
+		s.setVersion(event.ResourceVersion)
+	}
+	return s.endWrite()
+}
+
+func (s *Store[T]) setVersion(version string) {
+	if version != s.state.version {
 		s.invalidate()
-		s.state.version = event.ResourceVersion
+		s.state.version = version
 		s.notifyWaiters()
 	}
 }
@@ -130,7 +129,14 @@ func (s *Store[T]) startList() {
 // endList deletes the objects that the list did not contain.
 func (s *Store[T]) endList() {
 	if s.listing {
-		s.deleteUnlisted()
+		objects := s.state.objects // a copy, because the loop removes objects from the original
+		objects.All(func(slot uint32, object T) bool {
+			if int(slot/64) >= len(s.listedSlots) || s.listedSlots[slot/64]>>(slot%64)&1 == 0 {
+				s.write(Deleted, slot, s.hash(s.key(object)), object, object)
+				s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object, FinalStateUnknown: true})
+			}
+			return true
+		})
 	}
 	changed := s.changedByList || s.distrusted // a snapshot that was taken while the store was distrusted stays distrusted
 	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
@@ -141,36 +147,23 @@ func (s *Store[T]) endList() {
 	s.shrink()
 }
 
+// markListed records that the current list contains the object in this slot.
+func (s *Store[T]) markListed(slot uint32) {
+	if !s.listing {
+		return
+	}
+	for int(slot/64) >= len(s.listedSlots) {
+		s.listedSlots = append(s.listedSlots, 0)
+	}
+	s.listedSlots[slot/64] |= 1 << (slot % 64)
+}
+
 // markSynced records that the server has confirmed the state of the store.
 func (s *Store[T]) markSynced() {
 	s.restored = false
 	if !isClosed(s.synced) {
 		close(s.synced)
 		s.notifyWaiters()
-	}
-}
-
-func (s *Store[T]) deleteUnlisted() {
-	objects := s.state.objects // a copy, because the loop clears slots of the original
-	objects.All(func(slot uint32, object T) bool {
-		if !s.isListed(slot) {
-			s.clearSlot(slot, s.hash(s.key(object)), object)
-			s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object, FinalStateUnknown: true})
-		}
-		return true
-	})
-}
-
-func (s *Store[T]) isListed(slot uint32) bool {
-	return int(slot/64) < len(s.listedSlots) && s.listedSlots[slot/64]>>(slot%64)&1 != 0
-}
-
-func (s *Store[T]) setListed(slot uint32) {
-	for s.listing && int(slot/64) >= len(s.listedSlots) {
-		s.listedSlots = append(s.listedSlots, 0)
-	}
-	if s.listing {
-		s.listedSlots[slot/64] |= 1 << (slot % 64)
 	}
 }
 
@@ -239,34 +232,143 @@ func (s *Store[T]) upsert(object T) {
 	slot, old, ok := s.find(&s.state, hash, key)
 	switch {
 	case !ok:
-		s.setListed(s.insertSlot(hash, object))
+		slot = s.write(Added, 0, hash, old, object)
 		s.changes = append(s.changes, Change[T]{Type: Added, New: object, Initial: s.initial})
-		return
 	case s.compare.recreated(old, object):
-		s.replaceSlot(slot, old, object)
+		s.write(Modified, slot, hash, old, object)
 		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true}, Change[T]{Type: Added, New: object, Initial: s.initial})
 	case !s.compare.unchanged(old, object, s.distrusted):
-		s.replaceSlot(slot, old, object)
+		s.write(Modified, slot, hash, old, object)
 		s.changes = append(s.changes, Change[T]{Type: Modified, Old: old, New: object})
 	}
-	s.setListed(slot)
+	s.markListed(slot)
 }
 
-// remove deletes the stored object with the same key. If the stored object has another UID, the Deleted event of the
+// applyDeletion removes the object of a Deleted event. If the stored object has another UID, the Deleted event of the
 // stored object was missed.
-func (s *Store[T]) remove(object T) {
+func (s *Store[T]) applyDeletion(object T) {
 	key := s.key(object)
-	hash := s.hash(key)
 	s.clearDecodeError(key)
-	slot, old, ok := s.find(&s.state, hash, key)
-	if !ok {
+	if !s.remove(key) {
 		return // a repeated Deleted event, or an object that the selectors of the list exclude
 	}
-	s.clearSlot(slot, hash, old)
-	s.removed = old
-	if s.compare.recreated(old, object) {
-		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true})
+	last := &s.changes[len(s.changes)-1]
+	s.removed = last.Old
+	if s.compare.recreated(last.Old, object) {
+		last.FinalStateUnknown = true
+	} else {
+		last.Old = object
+	}
+}
+
+// remove removes the object with this key. It returns false if the store has no such object.
+func (s *Store[T]) remove(key lw.Key) bool {
+	hash := s.hash(key)
+	slot, old, ok := s.find(&s.state, hash, key)
+	if ok {
+		s.write(Deleted, slot, hash, old, old)
+		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old})
+	}
+	return ok
+}
+
+// applyDecodeError records an object that could not be decoded. It keeps the stored object unless the event is a
+// deletion.
+func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
+	if err.Type == lw.Deleted {
+		s.remove(err.Key)
+		s.clearDecodeError(err.Key)
 		return
 	}
-	s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object})
+	s.invalidate() // the next snapshot must be marked as incomplete
+	setDecodeError(&s.decodeErrors, err)
+	if s.listing {
+		setDecodeError(&s.listErrors, err)
+	}
+	if slot, _, ok := s.find(&s.state, s.hash(err.Key), err.Key); ok {
+		s.markListed(slot)
+	}
+}
+
+func setDecodeError(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
+	if *errs == nil {
+		*errs = make(map[lw.Key]*lw.DecodeError)
+	}
+	(*errs)[err.Key] = err
+}
+
+// clearDecodeError deletes the decode errors of the object with this key.
+func (s *Store[T]) clearDecodeError(key lw.Key) {
+	delete(s.decodeErrors, key)
+	delete(s.listErrors, key)
+}
+
+// write adds, replaces or removes the object in a slot and updates the indexes. hash is the hash of the object's key. An
+// added object gets a free slot, which write returns. All indexes compute their keys before anything changes, because
+// their funcs are user code that may panic.
+func (s *Store[T]) write(kind ChangeType, slot, hash uint32, old, object T) uint32 {
+	for _, index := range s.indexes {
+		index.prepare(kind, slot, old, object)
+	}
+	s.invalidate()
+	switch kind {
+	case Added:
+		slot = s.state.objects.Insert(s.epoch, object)
+		s.state.table.Insert(s.epoch, hash, slot)
+		s.state.length++
+	case Modified:
+		s.state.objects.Set(s.epoch, slot, object)
+	case Deleted:
+		s.state.objects.Clear(s.epoch, slot)
+		s.state.table.Remove(s.epoch, hash, slot)
+		s.state.length--
+	}
+	for _, index := range s.indexes {
+		index.commit(s.epoch, slot)
+	}
+	if kind == Deleted && !s.listing { // during a list, objects must keep their slots, because listedSlots contains slot numbers
+		s.shrink()
+	}
+	return slot
+}
+
+const minSlots = 4096 // a store with fewer slots does not shrink
+
+// shrink moves the objects to new slots if most slots are empty, because slots are not freed individually.
+func (s *Store[T]) shrink() {
+	if size := s.state.objects.Size(); size < minSlots || size < 8*s.state.length {
+		return
+	}
+	old, moved := s.state.objects, make(map[uint32]uint32, s.state.length)
+	s.state.objects, s.state.table = slots.Vector[T]{}, slots.Table{}
+	old.All(func(slot uint32, object T) bool {
+		moved[slot] = s.state.objects.Insert(s.epoch, object)
+		s.state.table.Insert(s.epoch, s.hash(s.key(object)), moved[slot])
+		return true
+	})
+	for _, index := range s.indexes {
+		index.rebuild(s.epoch, moved)
+	}
+}
+
+// known returns the stored object with this key, UID and resourceVersion, so that a client need not decode the object
+// again. It compares the UIDs, because a recreated object can have the resourceVersion of its predecessor in a rebuilt
+// cluster. As in recreated, a missing UID matches every UID. In a distrusted store no object is known, because an object
+// may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the Reflector calls
+// it, and this goroutine is the only writer.
+func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
+	if s.distrusted || len(version) == 0 {
+		return object, false
+	}
+	key := lw.Key{Namespace: unsafe.String(unsafe.SliceData(namespace), len(namespace)), Name: unsafe.String(unsafe.SliceData(name), len(name))}
+	_, stored, found := s.find(&s.state, s.hash(key), key)
+	if !found || s.compare.version(stored) != string(version) {
+		return object, false
+	}
+	if s.compare.uid != nil && len(uid) > 0 {
+		if before := s.compare.uid(stored); before != "" && before != string(uid) {
+			return object, false
+		}
+	}
+	return stored, true
 }
