@@ -68,7 +68,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 		}
 		return subjectOf(again, source, opts), err == nil
 	}
-	return Subject{Deltas: r.Changes, Held: r.Store().List, Version: r.Store().ResourceVersion, State: r.State, Reborn: reborn}
+	return Subject{Deltas: r.Follow, Held: r.Store().List, Version: r.Store().ResourceVersion, State: r.State, Reborn: reborn}
 }
 
 // Report is the result of a simulation.
