@@ -58,12 +58,12 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 // Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If
 // Options.StopOn returns true for an error, Run returns that error. When Run returns, no handler is being called. Run
 // may be called again. The next Run resumes from the store and delivers the changes that are still queued.
-func (i *Informer[T]) Run(ctx context.Context) (err error) {
+func (i *Informer[T]) Run(ctx context.Context) error {
 	defer i.reflector.acquire("Informer.Run")()
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
 	current := i.startHandlers(func(r *Registration[T]) { group.Go(func() { r.run(ctx) }) })
-	err = errPanicked
+	err := errPanicked
 	defer func() {
 		i.stopHandlers()
 		stop()

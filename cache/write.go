@@ -217,7 +217,7 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	case s.decodeErrors[key] != nil:
 		return true
 	case found && s.compare.recreated(stored, object):
-		return false // a recreation cannot be told from a rebuilt server
+		return false // a recreation looks the same as a rebuilt server
 	case order > 0:
 		return true // the watch must deliver this change
 	}

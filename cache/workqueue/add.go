@@ -89,7 +89,7 @@ func (q *Queue[K]) push(e *entry[K]) {
 		e.dirty = true
 	case !e.ready:
 		e.ready = true
-		q.ready.push(e)
+		q.ready = append(q.ready, e)
 		q.changed.Signal()
 	}
 }

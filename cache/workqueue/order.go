@@ -2,35 +2,6 @@ package workqueue
 
 import "container/heap"
 
-// fifo is the queue of ready keys. It is a linked list of the entries, so it allocates no memory.
-type fifo[K comparable] struct {
-	first, last *entry[K]
-	length      int
-}
-
-func (f *fifo[K]) push(e *entry[K]) {
-	if f.first == nil {
-		f.first = e
-	} else {
-		f.last.next = e
-	}
-	f.last = e
-	f.length++
-}
-
-func (f *fifo[K]) pop() *entry[K] {
-	e := f.first
-	if e == nil {
-		return nil
-	}
-	f.first, e.next = e.next, nil
-	if f.first == nil {
-		f.last = nil
-	}
-	f.length--
-	return e
-}
-
 // delays holds the delayed keys, ordered by due time.
 type delays[K comparable] struct {
 	heap     []*entry[K]

@@ -29,7 +29,7 @@ type Queue[K comparable] struct {
 	mu       sync.Mutex
 	changed  sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
 	entries  map[K]*entry[K]
-	ready    fifo[K]
+	ready    []*entry[K] // in the order in which the keys became ready
 	delayed  delays[K]
 	timer    *time.Timer
 	timerDue offset // due time of the timer; zero if the timer is not set
@@ -48,7 +48,6 @@ type entry[K comparable] struct {
 	failures int // consecutive failures
 
 	ready bool
-	next  *entry[K] // next entry in the list of ready keys
 
 	active bool
 	dirty  bool // Add was called while the key was active
@@ -108,7 +107,10 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil {
-		if e := q.ready.pop(); e != nil {
+		if len(q.ready) > 0 {
+			e := q.ready[0]
+			q.ready[0] = nil // the array is shared with the rest of the slice
+			q.ready = q.ready[1:]
 			e.ready, e.active = false, true
 			q.active++
 			return e
@@ -118,7 +120,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		}
 		q.changed.Wait()
 	}
-	if q.ready.length > 0 {
+	if len(q.ready) > 0 {
 		q.changed.Signal() // wakes another worker, because this worker may have consumed the signal for a key
 	}
 	return nil
@@ -126,7 +128,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 
 // drained reports whether the queue is closed and no key can become ready. A key that a worker is processing can still
 // become ready.
-func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && q.ready.length == 0 }
+func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && len(q.ready) == 0 }
 
 // done ends the work on a key. If the work failed, done retries the key.
 func (q *Queue[K]) done(e *entry[K], failed bool) {
@@ -170,7 +172,7 @@ func (q *Queue[K]) Close() {
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.ready.length
+	return len(q.ready)
 }
 
 func (q *Queue[K]) now() offset { return time.Since(q.created) }
