@@ -38,7 +38,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"object":{},"type":"ADDED","object":{"metadata":{"name":"a","name":null,"n\u0061me":"\ud800"},"kind":null},"type":"DELETE\u0044"}`))
 	f.Add([]byte("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"\xff\xff\\n\",\"Name\":1,\"namespace\":\"\xff\"}}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := newScanner(bytes.NewReader(text), 0)
+		s := newScanner(bytes.NewReader(text), 0, nil)
 		var scanned Scanned
 		eventType, ok := s.event(&scanned)
 		var got refObject
@@ -67,7 +67,7 @@ func FuzzListBody(f *testing.F) {
 	f.Add([]byte(`{"items":null,"metadata":{"remainingItemCount":1e2,"continue":null},"items":[]}`))
 	f.Add([]byte(`{"kind":"a","kind":null,"metadata":{"remainingItemCount":9223372036854775808},"items":[{"metadata":{"name":"\ud83d\ude42"},"x":[1,{}]}]} `))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := newScanner(bytes.NewReader(text), 0)
+		s := newScanner(bytes.NewReader(text), 0, nil)
 		var meta ListMeta
 		var got []refObject
 		var scanned Scanned
@@ -97,7 +97,7 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
 	f.Add([]byte(`{"a":1,"metadata":{"managed\u0046ields":{}},"metadata" : {"x":[ ] , "managedFields":null},"managedFields":0}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := newScanner(bytes.NewReader(text), 0)
+		s := newScanner(bytes.NewReader(text), 0, nil)
 		var scanned Scanned
 		s.Mark()
 		if s.object(&scanned); s.failure() != nil {

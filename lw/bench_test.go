@@ -51,7 +51,7 @@ func (w *whole) next() *Object {
 }
 
 func newWhole(text []byte) *whole {
-	return &whole{scanner: newScanner(sample.Loop(text), 0)}
+	return &whole{scanner: newScanner(sample.Loop(text), 0, nil)}
 }
 
 func BenchmarkFrameAndCopy(b *testing.B) {

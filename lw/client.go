@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -52,6 +53,9 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if p, ok := any(codec).(*Projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
+	if _, ok := codec.(interface{ usesProtobuf() }); ok && runtime.GOOS == "js" {
+		return nil, errors.New("lw: browsers support only JSON: use a codec that does not embed lw.Protobuf")
+	}
 	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
 	c.source.Name, c.source.StreamsLists, c.source.Identity = c.String(), true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
@@ -82,12 +86,12 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	body, err := trace.open(ctx, c.transport, c.listRequest(*opts))
 	if err != nil {
 		c.forgetKind(err)
-		yield(none, c.openError(err))
+		yield(none, err)
 		return
 	}
 	defer body.Close()
 	s := c.newDecoder(body, opts.Progress)
-	defer s.release()
+	defer s.Release()
 	reuse := opts.Reuse.Pass(c, c)
 	item := Scanned{managed: c.opts.KeepManagedFields}
 	stopped := false
@@ -104,14 +108,14 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	if stopped {
 		return
 	}
-	if !s.failed() {
+	if s.Err() == nil {
 		if err := c.checkList(ctx, opts, meta); err != nil {
 			rejectList(s, err)
 		} else if !sameSelector(meta.shardSelector, opts.ShardSelector) {
-			s.fail(ErrShardIgnored)
+			s.Fail(ErrShardIgnored)
 		}
 	}
-	if s.failed() {
+	if s.Err() != nil {
 		yield(none, s.failure())
 	}
 }
@@ -122,7 +126,7 @@ func rejectList(s decoder, err error) {
 	if err == ErrNotList {
 		s.wrongList()
 	} else {
-		s.fail(err)
+		s.Fail(err)
 	}
 }
 
@@ -154,7 +158,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
 			c.forgetKind(err)
-			yield(Event[T]{}, c.openError(err))
+			yield(Event[T]{}, err)
 			return
 		}
 		defer body.Close()
@@ -162,12 +166,12 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			return
 		}
 		s := c.newDecoder(body, opts.Progress)
-		defer s.release()
+		defer s.Release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		reuse := opts.Reuse.Pass(c, c)
 		for {
-			scanned.body = nil // other streams may use the buffer while begin blocks
-			s.begin()          // blocks with a small stack, unlike nextEvent
+			scanned.body = nil // other streams may use the buffer while Begin blocks
+			s.Begin()          // blocks with a small stack, unlike nextEvent
 			event, err := c.nextEvent(s, &scanned, trace, reuse)
 			if err == io.EOF {
 				return

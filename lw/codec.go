@@ -1,5 +1,10 @@
 package lw
 
+import (
+	"io"
+	"runtime"
+)
+
 // Codec decodes the objects that a [Client] receives, and says how a store compares them. It must be safe for concurrent
 // use.
 type Codec[T any] interface {
@@ -39,4 +44,27 @@ func (RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.pref
 // Identity implements [Codec].
 func (RawCodec) Identity() Identity[*Object] {
 	return Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
+}
+
+// usesProtobuf reports whether the codec embeds [Protobuf]. The WASM module contains no protobuf decoder, because it
+// would add 9 kB after brotli compression, and transports in browsers support only JSON.
+func (c *Client[T]) usesProtobuf() bool {
+	_, embeds := c.codec.(interface{ usesProtobuf() })
+	return runtime.GOOS != "js" && embeds
+}
+
+func (c *Client[T]) mediaType() string {
+	if c.usesProtobuf() {
+		return protobufType
+	}
+	return "application/json"
+}
+
+// newDecoder returns a decoder of body. The decoder calls progress after each part of an object that arrives. progress
+// may be nil.
+func (c *Client[T]) newDecoder(body io.Reader, progress func()) decoder {
+	if c.usesProtobuf() {
+		return newProtoDecoder(body, c.opts.MaxFrame, progress)
+	}
+	return newScanner(body, c.opts.MaxFrame, progress)
 }

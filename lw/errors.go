@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
-	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
 // The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
@@ -135,9 +134,6 @@ type StatusError struct {
 	Kind       string        // kind of the object or plural name of the resource (may be empty)
 	Causes     []StatusCause // reasons for the error, for example one for each invalid field
 	RetryAfter time.Duration // delay that the server requests (zero if none)
-
-	encoded []byte    // the Status in protobuf, before openError decodes it
-	source  io.Reader // response body, which may have a Redact method
 }
 
 // StatusCause is a metav1.StatusCause: one reason for an error, such as an invalid field.
@@ -204,12 +200,9 @@ func (e *StatusError) tooLarge() bool {
 // maxErrorBody limits the number of bytes that are read from an error response.
 const maxErrorBody = 64 << 10
 
-// magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
-const magic = "k8s\x00"
-
-// ReadStatusError returns the error for a response that was not successful. It parses body as a Status. If that fails,
-// the first line of body becomes the message. retryAfter is the value of the Retry-After header in seconds. If the
-// header contains a date, the transport must convert it.
+// ReadStatusError returns the error for a response that was not successful. It parses body as a Status in JSON or
+// protobuf. If that fails, the first line of body becomes the message. retryAfter is the value of the Retry-After header
+// in seconds. If the header contains a date, the transport must convert it.
 //
 // If body has a method Redact(text string) string, ReadStatusError passes each string through Redact and then truncates
 // it. ReadStatusError does not close body.
@@ -217,12 +210,14 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // if reading fails, the status code is still known
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
-		e.encoded, e.source = text, body
+		if kind, status, ok := envelope(text); ok && string(kind) == "Status" {
+			e.unmarshal(status, body)
+		}
 	} else if value, err := ParseValue(text); err != nil || !e.parse(value, body) {
 		e.Message = firstLine([]byte(redact.Body(body, string(text))))
 	}
 	e.Code = code
-	if seconds, err := lean.ParseUint(retryAfter); err == nil && seconds > 0 && seconds <= math.MaxInt32 {
+	if seconds, err := strconv.ParseUint(retryAfter, 10, 64); err == nil && seconds > 0 && seconds <= math.MaxInt32 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e

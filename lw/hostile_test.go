@@ -295,7 +295,7 @@ func TestScannerReleasesCuts(t *testing.T) {
 	large := `{"metadata":{"name":"a"},` + strings.Repeat(`"a":0,"b":0,`, 1<<18) + `"a":0}`
 	fields, err := Project("a")
 	require.NoError(t, err)
-	s := newScanner(strings.NewReader(large+hostileItem), 0)
+	s := newScanner(strings.NewReader(large+hostileItem), 0, nil)
 	var o Scanned
 	for range 2 {
 		s.Mark()

@@ -47,7 +47,7 @@ func TestIdleStreamHasSmallBuffer(t *testing.T) {
 		strings: []string{bookmark, pod, pod + pod + pod, bookmark, pod[:len(pod)-1], "\n", large, pod, bookmark},
 		waits:   func(p []byte) { waited = append(waited, len(p)) },
 	}
-	s := newScanner(stream, 0)
+	s := newScanner(stream, 0, nil)
 	events := 0
 	for {
 		if _, ok := s.event(&Scanned{}); !ok {

@@ -1,6 +1,9 @@
 package lw
 
 import (
+	"strings"
+	"unsafe"
+
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -44,18 +47,10 @@ type part struct {
 }
 
 func (o *Object) part(at part) string {
-	if at.size < 0 {
-		return o.unescaped(at)
+	if at.size < 0 { // names of Kubernetes objects have no escape sequences
+		return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 	}
 	return o.raw[at.start : at.start+uint32(at.size)]
-}
-
-// unescaped decodes a string that has escape sequences. Names of Kubernetes objects have none. The function is not
-// inlined, so that the compiler can inline part.
-//
-//go:noinline
-func (o *Object) unescaped(at part) string {
-	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
 // newObject returns an object with a copy of the scanned text. The copy omits the spans in cuts, which must not overlap
@@ -157,3 +152,167 @@ func (o *Object) Annotation(name string) (string, bool) {
 	value := o.Get("metadata.annotations").Member(name)
 	return value.String(), value.Exists()
 }
+
+// CompareResourceVersions compares two resourceVersions of one collection. It returns -1 if a is older than b, 0 if
+// they are equal, and +1 if a is newer. Only decimal numbers without leading zeros have an order
+// (https://kep.k8s.io/5504). For other strings ok is false.
+func CompareResourceVersions(a, b string) (order int, ok bool) {
+	switch {
+	case !ordered(a) || !ordered(b):
+		return 0, false
+	case a == b:
+		return 0, true
+	case len(a) < len(b), len(a) == len(b) && a < b:
+		return -1, true
+	}
+	return 1, true
+}
+
+// versionRegressed reports whether next is known to be older than previous.
+func versionRegressed(previous, next string) bool {
+	order, ok := CompareResourceVersions(next, previous)
+	return ok && order < 0
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
+
+func ordered(version string) bool {
+	if version == "" || version[0] == '0' {
+		return false
+	}
+	for i := range len(version) {
+		if !isDigit(version[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
+// only during the call of [Codec].Decode. If a member occurs twice, the last value counts, as in encoding/json.
+type Scanned struct {
+	body                                  []byte // the text of the object
+	name, namespace, uid, resourceVersion span
+	apiVersion, kind                      span
+	keep                                  *fields // selection of the fields that the codec keeps
+	cuts                                  []span  // spans to remove from the text, in ascending order
+	managed                               bool    // whether to keep metadata.managedFields if the codec selects it
+	initialEventsEnd                      bool    // whether the annotation k8s.io/initial-events-end is "true"
+	missing                               missing // members that a list item may inherit from its list
+}
+
+// Namespace returns metadata.namespace, or an empty slice if it is missing.
+func (o *Scanned) Namespace() []byte { return o.bytes(o.namespace) }
+
+// Name returns metadata.name, or an empty slice if it is missing.
+func (o *Scanned) Name() []byte { return o.bytes(o.name) }
+
+// UID returns metadata.uid, or an empty slice if it is missing.
+func (o *Scanned) UID() []byte { return o.bytes(o.uid) }
+
+// ResourceVersion returns metadata.resourceVersion, or an empty slice if it is missing.
+func (o *Scanned) ResourceVersion() []byte { return o.bytes(o.resourceVersion) }
+
+// Raw returns the object's text as the server sent it. It may contain metadata.managedFields even if the client drops
+// the field.
+func (o *Scanned) Raw() []byte { return o.body }
+
+func (o *Scanned) bytes(at span) []byte {
+	if at.Escaped {
+		return jsonscan.Unescape(nil, o.body[at.Start:at.End])
+	}
+	return o.body[at.Start:at.End]
+}
+
+// prefix returns the JSON of the kind and apiVersion members that are missing from the object. kind comes first, as in
+// watch events. Servers omit both members from the items of built-in lists.
+func (o *Scanned) prefix() string {
+	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
+	case noKind && noVersion:
+		return o.missing.both
+	case noKind:
+		return o.missing.kind
+	case noVersion:
+		return o.missing.apiVersion
+	}
+	return ""
+}
+
+// cut adds the span from start to end to o.cuts. Spans must be added in ascending order.
+func (o *Scanned) cut(start, end int) {
+	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
+		o.cuts[last].End = end
+	} else if start < end {
+		o.cuts = append(o.cuts, span{Start: start, End: end})
+	}
+}
+
+// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. It scans the object
+// again if the last scan used another selection.
+func (o *Scanned) cutsFor(keep *fields) []span {
+	if o.keep != keep {
+		reader := jsonscan.Within(o.body)
+		again := Scanned{keep: keep, cuts: o.cuts, managed: o.managed}
+		scanner{&reader}.object(&again)
+		o.keep, o.cuts = keep, again.cuts
+	}
+	return o.cuts
+}
+
+// text returns a copy of the object's text that starts with the members in prefix and omits the spans in cuts.
+//
+// Concatenation is faster than append, which clears the memory first. Both operands must be non-empty, because
+// otherwise the result may share the memory of the buffer.
+func (o *Scanned) text(prefix string, cuts []span) string {
+	switch {
+	case len(cuts) == 0 && prefix == "":
+		return string(o.body)
+	case len(cuts) == 0:
+		return "{" + prefix + view(o.body[1:])
+	case len(cuts) == 1 && prefix == "":
+		return view(o.body[:cuts[0].Start]) + view(o.body[cuts[0].End:])
+	case len(cuts) == 1:
+		return "{" + prefix + view(o.body[1:cuts[0].Start]) + view(o.body[cuts[0].End:])
+	}
+	size := len(prefix) + len(o.body)
+	for _, cut := range cuts {
+		size -= cut.End - cut.Start
+	}
+	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
+}
+
+// AppendText appends to b the text of the object that RawCodec would return, including kind and apiVersion.
+func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
+
+// appendText appends o.text(prefix, cuts) to b.
+func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
+	b = append(append(b, '{'), prefix...)
+	from := 1
+	for _, cut := range cuts {
+		b = append(b, o.body[from:cut.Start]...)
+		from = cut.End
+	}
+	return append(b, o.body[from:]...)
+}
+
+// isText reports whether text equals o.text(prefix, cuts), without building that string.
+func (o *Scanned) isText(text, prefix string, cuts []span) bool {
+	matches := true
+	match := func(part string) {
+		var found bool
+		text, found = strings.CutPrefix(text, part)
+		matches = matches && found
+	}
+	match("{")
+	match(prefix)
+	from := 1
+	for _, cut := range cuts {
+		match(view(o.body[from:cut.Start]))
+		from = cut.End
+	}
+	match(view(o.body[from:]))
+	return matches && text == ""
+}
+
+// view returns b as a string without a copy. The bytes must not change while the string is in use.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -17,7 +17,7 @@ func scanObject(t *testing.T, text string) *Scanned { return scanManaged(t, text
 // scanManaged scans an object. managed is the client's option KeepManagedFields.
 func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	t.Helper()
-	s := newScanner(strings.NewReader(text), 0)
+	s := newScanner(strings.NewReader(text), 0, nil)
 	o := Scanned{managed: managed}
 	s.Mark()
 	s.object(&o)

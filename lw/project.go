@@ -168,3 +168,32 @@ func (p *Projection) namesManagedFields() bool {
 	}
 	return false
 }
+
+// fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and
+// each element of an array, has its own selection.
+type fields struct {
+	members  []field
+	others   *fields // selection for members whose names are not in members
+	elements *fields
+	omits    bool // the selection lists what to cut, so a value of an unexpected type stays whole
+}
+
+type field struct {
+	name string
+	keep *fields
+}
+
+// selectNone is the selection that removes the whole value.
+var selectNone = &fields{}
+
+func (f *fields) member(name []byte) *fields {
+	if f == nil {
+		return nil
+	}
+	for i := range f.members {
+		if f.members[i].name == string(name) {
+			return f.members[i].keep
+		}
+	}
+	return f.others
+}

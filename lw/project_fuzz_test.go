@@ -100,9 +100,9 @@ func projectEachWay(t *testing.T, text []byte, p *Projection) *Object {
 		s.End("the end of the text")
 		return object, s.failure()
 	}
-	later, errLater := scan(newScanner(bytes.NewReader(text), 0), &Scanned{managed: true})
-	object, err := scan(newScanner(bytes.NewReader(text), 0), &Scanned{keep: p.keep, managed: true})
-	single, errSingle := scan(newScanner(iotest.OneByteReader(bytes.NewReader(text)), 0), &Scanned{keep: p.keep, managed: true})
+	later, errLater := scan(newScanner(bytes.NewReader(text), 0, nil), &Scanned{managed: true})
+	object, err := scan(newScanner(bytes.NewReader(text), 0, nil), &Scanned{keep: p.keep, managed: true})
+	single, errSingle := scan(newScanner(iotest.OneByteReader(bytes.NewReader(text)), 0, nil), &Scanned{keep: p.keep, managed: true})
 	require.Equal(t, errLater, err)
 	require.Equal(t, errSingle, err)
 	if err != nil {

@@ -1,11 +1,11 @@
-//go:build !js
-
 package lw
 
 import (
 	"io"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
@@ -17,141 +17,284 @@ import (
 // and WebSocket transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
 type Protobuf struct{}
 
+func (Protobuf) usesProtobuf() {}
+
 const protobufType = "application/vnd.kubernetes.protobuf"
 
-func (Protobuf) mediaType() string { return protobufType }
+// magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
+const magic = "k8s\x00"
 
-func (Protobuf) newDecoder(body io.Reader, opts *ClientOptions, progress func()) decoder {
-	r := protoscan.New(body, frameLimit(opts.MaxFrame))
+// protoDecoder is the decoder of protobuf.
+type protoDecoder struct{ *protoscan.Reader }
+
+func newProtoDecoder(body io.Reader, maxFrame int, progress func()) protoDecoder {
+	r := protoscan.New(body, frameLimit(maxFrame))
 	r.Progress = progress
-	return &protoDecoder{r: r, source: body}
+	return protoDecoder{r}
 }
 
-type protoDecoder struct {
-	r      *protoscan.Reader
-	source io.Reader
+func (d protoDecoder) failure() error { return failure(d.Err()) }
+
+// notList records an error for a response that is not a list. It returns false.
+func (d protoDecoder) notList(expected, found string) bool {
+	return d.Fail(&jsonscan.SyntaxError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
 }
 
-func (d *protoDecoder) begin() bool    { return d.r.Wait() }
-func (d *protoDecoder) fail(err error) { d.r.Fail(err) }
-func (d *protoDecoder) failed() bool   { return d.r.Err() != nil }
-func (d *protoDecoder) release()       { d.r.Release() }
-
-func (d *protoDecoder) failure() error {
-	switch err := d.r.Err().(type) {
-	case *protoscan.LimitError:
-		return &FrameTooLargeError{Offset: err.Offset, Limit: err.Limit}
-	default:
-		if err == protoscan.ErrTruncated {
-			return &MalformedError{Offset: d.r.Offset(), expected: "more bytes", found: "the end of the stream", err: io.ErrUnexpectedEOF}
-		}
-		if err == protoscan.ErrVarint {
-			return &MalformedError{Offset: d.r.Offset(), expected: "a 64-bit varint", found: "a longer varint"}
-		}
-		return err
-	}
-}
-
-// malformed records a [MalformedError] at the current offset. It returns false.
-func (d *protoDecoder) malformed(expected, found string) bool {
-	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found})
-}
-
-// notList records a [MalformedError] for a response that is not a list. It returns false.
-func (d *protoDecoder) notList(expected, found string) bool {
-	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), expected: expected, found: found, err: ErrNotList})
-}
-
-func (d *protoDecoder) wrongList() {
-	d.notList("a list of this resource", "another kind or apiVersion")
+func (d protoDecoder) wrongList() bool {
+	return d.notList("a list of this resource", "another kind or apiVersion")
 }
 
 // event reads the next event of a watch: a four-byte length and a WatchEvent.
-func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
-	if !d.begin() {
+func (d protoDecoder) event(o *Scanned) (EventType, bool) {
+	if !d.Begin() {
 		return 0, false
 	}
-	size := d.r.Uint32()
+	size := d.Uint32()
 	if first := byte(size >> 24); first == '<' || first == '{' {
-		return 0, d.malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? the response may come from a proxy)")
+		return 0, d.Malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? the response may come from a proxy)")
 	}
-	data := d.r.Frame(uint64(size))
-	if d.r.Err() != nil {
+	event := d.Frame(uint64(size))
+	if d.Err() != nil {
 		return 0, false
-	}
-	var name string
-	var object []byte
-	event := protoscan.Of(data)
-	for f, ok := event.Next(); ok; f, ok = event.Next() {
-		switch {
-		case f.Number == 1 && f.Type == protoscan.Bytes:
-			name = string(event.Bytes(f))
-		case f.Number == 2 && f.Type == protoscan.Bytes:
-			object = lastField(event.Bytes(f), 1)
-		}
 	}
 	if !event.Valid() {
-		return 0, d.malformed("a WatchEvent", "malformed protobuf")
+		return 0, d.Malformed("a WatchEvent", "malformed protobuf")
 	}
-	eventType, known := wireType([]byte(name))
+	name := event.Bytes(1)
+	eventType, known := wireType(name)
 	if !known {
-		return 0, d.malformed("an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(redact.Body(d.source, name))))
+		return 0, d.Malformed("an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(redact.Body(d.Source(), string(name)))))
 	}
-	kind, body, ok := envelope(object)
+	kind, body, ok := envelope(event.Bytes(2).Bytes(1))
 	if !ok {
-		return 0, d.malformed("a protobuf object in the event", "another encoding")
+		return 0, d.Malformed("a protobuf object in the event", "another encoding")
 	}
 	if eventType == errorEvent {
 		o.body = body
-		if kind != "Status" {
-			return 0, d.malformed("a Status in the ERROR event", "another object")
-		}
-		return eventType, true
+		return eventType, string(kind) == "Status" || d.Malformed("a Status in the ERROR event", "another object")
 	}
 	if !d.object(o, body) {
 		return 0, false
 	}
 	if eventType != Bookmark && o.name.Start == o.name.End {
-		return 0, d.malformed("an object with metadata.name", "none")
+		return 0, d.Malformed("an object with metadata.name", "none")
 	}
 	return eventType, true
 }
 
-func (d *protoDecoder) status(o *Scanned) error {
+func (d protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
-	if !e.unmarshal(o.body, d.source) {
-		return &MalformedError{Offset: d.r.Offset(), expected: "a Status", found: "malformed protobuf"}
+	if !e.unmarshal(o.body, d.Source()) {
+		return &MalformedError{Offset: d.Offset(), expected: "a Status", found: "malformed protobuf"}
 	}
 	return e
 }
 
-// envelope parses an object that starts with the bytes "k8s\x00". It returns the kind and the encoded object from the
-// runtime.Unknown message after these bytes.
-func envelope(data []byte) (kind string, message []byte, ok bool) {
-	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
-		return "", nil, false
+// envelope parses an object that starts with magic. It returns the kind and the encoded object from the runtime.Unknown
+// message after these bytes.
+func envelope(data []byte) (kind, object protoscan.Message, ok bool) {
+	if !strings.HasPrefix(view(data), magic) {
+		return nil, nil, false
 	}
-	m := protoscan.Of(data[len(magic):])
-	for f, more := m.Next(); more; f, more = m.Next() {
-		switch {
-		case f.Type != protoscan.Bytes:
-		case f.Number == 1:
-			kind = string(lastField(m.Bytes(f), 2))
-		case f.Number == 2:
-			message = m.Bytes(f)
-		}
-	}
-	return kind, message, m.Valid()
+	unknown := protoscan.Message(data[len(magic):])
+	return unknown.Bytes(1).Bytes(2), unknown.Bytes(2), unknown.Valid()
 }
 
-// lastField returns the value of a bytes field in a message, or nil if the field is missing. If the field occurs
-// several times, the last value counts.
-func lastField(data []byte, number int) (value []byte) {
-	m := protoscan.Of(data)
-	for f, ok := m.Next(); ok; f, ok = m.Next() {
-		if f.Number == number && f.Type == protoscan.Bytes {
-			value = m.Bytes(f)
+// list reads a list to its end: magic, then a runtime.Unknown message whose field raw contains the list.
+func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
+	for i := range len(magic) {
+		if b := d.Byte(); d.Err() == nil && b != magic[i] {
+			d.notList("a protobuf list", shorten([]byte{b}))
 		}
 	}
-	return value
+	found := false
+	for d.Err() == nil && !(found && d.AtEnd()) {
+		tag := d.Uvarint()
+		switch {
+		case d.Err() != nil:
+			return
+		case tag == 1<<3|protoscan.Bytes:
+			d.typeMeta(meta, d.Frame(d.Uvarint()))
+		case tag == 2<<3|protoscan.Bytes && !found:
+			found = true
+			if meta.kind == "" {
+				d.notList("the kind of the list before its items", "the items")
+				return
+			}
+			if !d.items(meta, o, item) {
+				return
+			}
+		case tag&7 == protoscan.Bytes:
+			d.Discard(d.Uvarint())
+		default:
+			d.Malformed("a runtime.Unknown", "another message")
+		}
+	}
+}
+
+func (d protoDecoder) typeMeta(meta *ListMeta, m protoscan.Message) {
+	meta.apiVersion, meta.kind = string(m.Bytes(1)), string(m.Bytes(2))
+	if !m.Valid() {
+		d.Malformed("a TypeMeta", "malformed protobuf")
+	}
+	if !strings.HasSuffix(meta.kind, "List") {
+		d.notList("a list", "an object of kind "+shorten([]byte(redact.Body(d.Source(), meta.kind))))
+	}
+}
+
+// items reads the metadata and the items of a list. It returns false after an error, or if the callback item returns
+// false.
+func (d protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
+	size := d.Uvarint()
+	end := d.Offset() + int64(size)
+	if size > 1<<62 {
+		return d.Malformed("a list length of at most 62 bits", "a larger number")
+	}
+	for d.Err() == nil && d.Offset() < end {
+		tag, length := d.Uvarint(), uint64(0)
+		switch tag & 7 {
+		case protoscan.Bytes:
+			length = d.Uvarint()
+		case 0:
+			d.Uvarint()
+		default:
+			return d.Malformed("a bytes or varint field in the list", "another wire type")
+		}
+		if d.Err() == nil && length > uint64(max(end-d.Offset(), 0)) {
+			return d.Malformed("a field within the list", "a field longer than the list")
+		}
+		switch tag {
+		case 1<<3 | protoscan.Bytes:
+			d.listMeta(meta, d.Frame(length))
+		case 2<<3 | protoscan.Bytes:
+			if data := d.Frame(length); d.Err() != nil || !d.object(o, data) {
+				return false
+			}
+			if o.name.Start == o.name.End {
+				return d.notList("an item with metadata.name", "none")
+			}
+			if !item() {
+				return false
+			}
+		default:
+			d.Discard(length)
+		}
+	}
+	return d.Err() == nil
+}
+
+func (d protoDecoder) listMeta(meta *ListMeta, m protoscan.Message) {
+	meta.ResourceVersion = string(m.Bytes(2))
+	meta.Continue = string(m.Bytes(3))
+	meta.RemainingItemCount = int64(m.Int(4))
+	meta.shardSelector = string(m.Bytes(5).Bytes(1))
+	if !m.Valid() {
+		d.Malformed("the list's metadata", "malformed protobuf")
+	}
+}
+
+// These are the protobuf field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
+const (
+	fieldMetadata        = 1
+	fieldName            = 1
+	fieldNamespace       = 3
+	fieldUID             = 5
+	fieldResourceVersion = 6
+	fieldAnnotations     = 12
+	fieldManagedFields   = 17
+)
+
+// object scans the object in data into o. If it drops metadata.managedFields, it moves the remaining fields within
+// data. It returns false if data is malformed.
+func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
+	*o = Scanned{managed: o.managed}
+	var metadata protoscan.Field
+	valid := data.Valid()
+	for f := range data.Fields() {
+		if f.Number == fieldMetadata {
+			valid = valid && f.Type == protoscan.Bytes && metadata.Number == 0
+			metadata = f
+		}
+	}
+	if !valid {
+		return d.Malformed("an object with one metadata field", "malformed protobuf")
+	}
+	if !data[metadata.Value:metadata.End].Valid() {
+		return d.Malformed("metadata", "malformed protobuf")
+	}
+	if !o.managed {
+		data, metadata = dropManagedFields(data, metadata)
+	}
+	o.body = data
+	fields := data[metadata.Value:metadata.End]
+	for f := range fields.Fields() {
+		if f.Type != protoscan.Bytes {
+			continue
+		}
+		at := span{Start: metadata.Value + f.Value, End: metadata.Value + f.End}
+		switch f.Number {
+		case fieldName:
+			o.name = at
+		case fieldNamespace:
+			o.namespace = at
+		case fieldUID:
+			o.uid = at
+		case fieldResourceVersion:
+			o.resourceVersion = at
+		case fieldAnnotations:
+			entry := fields[f.Value:f.End]
+			if string(entry.Bytes(1)) == "k8s.io/initial-events-end" {
+				o.initialEventsEnd = string(entry.Bytes(2)) == "true"
+			}
+		}
+	}
+	return true
+}
+
+// dropManagedFields removes managedFields from the object in data. It returns the remaining object, which is at the end
+// of data, and its metadata field.
+func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protoscan.Message, protoscan.Field) {
+	end := metadata.Value // end of the kept fields after they move to the left
+	old := data[metadata.Value:metadata.End]
+	for f := range old.Fields() {
+		if f.Number != fieldManagedFields {
+			end += copy(data[end:], old[f.Start:f.End])
+		}
+	}
+	if end == metadata.End {
+		return data, metadata
+	}
+	kept := end - metadata.Value
+	header := protoscan.Message{fieldMetadata<<3 | protoscan.Bytes, 10: 0} // sized for the longest varint
+	header = header[:1+protoscan.PutUvarint(header[1:], uint64(kept))]
+	start := metadata.End - kept - len(header) - metadata.Start
+	copy(data[metadata.End-kept:metadata.End], data[metadata.Value:end])
+	copy(data[start:], data[:metadata.Start])
+	copy(data[start+metadata.Start:], header)
+	metadata.Value, metadata.End = metadata.End-kept-start, metadata.End-start
+	return data[start:], metadata
+}
+
+// unmarshal sets the fields of e from a protobuf Status. It returns false if the message is invalid. It redacts all
+// strings, because the server may repeat the credential of the request.
+func (e *StatusError) unmarshal(status protoscan.Message, body io.Reader) bool {
+	if !status.Valid() {
+		return false
+	}
+	text := func(m protoscan.Message, number int) string { return redact.Body(body, string(m.Bytes(number))) }
+	details := status.Bytes(5)
+	e.Code = int(int32(status.Int(6)))
+	e.Message = text(status, 3)
+	e.Reason = text(status, 4)
+	e.Name = text(details, 1)
+	e.Group = text(details, 2)
+	e.Kind = text(details, 3)
+	e.RetryAfter = seconds(int(int32(details.Int(5))))
+	for f := range details.Fields() {
+		if f.Number == 4 && f.Type == protoscan.Bytes {
+			cause := details[f.Value:f.End]
+			e.Causes = append(e.Causes, StatusCause{Reason: text(cause, 1), Message: text(cause, 2), Field: text(cause, 3)})
+		}
+	}
+	return true
 }

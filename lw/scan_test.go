@@ -16,7 +16,7 @@ import (
 // readEvents reads all events of a stream. It returns each event as a string that consists of the event's type and
 // JSON.
 func readEvents(src io.Reader) (events []string, err error) {
-	s := newScanner(src, 0)
+	s := newScanner(src, 0, nil)
 	var o Scanned
 	for {
 		eventType, ok := s.event(&o)
@@ -106,7 +106,7 @@ func TestTransportErrorIsReturned(t *testing.T) {
 
 func TestEscapeSequencesInEnvelope(t *testing.T) {
 	const escaped = `{"t\u0079pe":"\u0042OOKMARK","obj\u0065ct":{"met\u0061data":{"\u0061nnotations":{"k8s.io\/initial-events-end":"tr\u0075e"}}}}`
-	s := newScanner(strings.NewReader(escaped), 0)
+	s := newScanner(strings.NewReader(escaped), 0, nil)
 	var scanned Scanned
 	eventType, ok := s.event(&scanned)
 	require.True(t, ok, "%v", s.failure())
@@ -209,12 +209,12 @@ func TestFrameLimit(t *testing.T) {
 	event := sample.Pods(1, 1)[0].Event("ADDED")
 	stream := event + event
 	for _, limit := range []int{100, 512, 4 << 10, len(event) - 2} {
-		s := newScanner(strings.NewReader(stream), limit)
+		s := newScanner(strings.NewReader(stream), limit, nil)
 		_, ok := s.event(&Scanned{})
 		require.False(t, ok)
 		require.Equal(t, &FrameTooLargeError{Offset: 0, Limit: limit}, s.failure())
 	}
-	s := newScanner(strings.NewReader(stream), len(event)-1) // the limit does not count the newline, which is not part of the frame
+	s := newScanner(strings.NewReader(stream), len(event)-1, nil) // the limit does not count the newline, which is not part of the frame
 	for range 2 {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.failure())

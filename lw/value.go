@@ -2,15 +2,15 @@ package lw
 
 import (
 	"iter"
-	"math"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
-	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
 // Value is a validated JSON value, for example a part of an [Object]. The zero Value represents a missing value. Its
-// methods allocate memory only to decode escape sequences.
+// methods allocate memory only to decode escape sequences, and if Int is called for a value that is not an integer.
 type Value struct{ raw string }
 
 // ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
@@ -52,16 +52,11 @@ func (v Value) String() string {
 
 // Int returns the value as an integer. It returns zero if the value is not an integer or does not fit into an int64.
 func (v Value) Int() int64 {
-	if v.raw != "" && v.raw[0] == '-' {
-		if n, err := lean.ParseUint(v.raw[1:]); err == nil && n <= -math.MinInt64 {
-			return -int64(n)
-		}
+	n, err := strconv.ParseInt(v.raw, 10, 64)
+	if err != nil {
 		return 0
 	}
-	if n, err := lean.ParseUint(v.raw); err == nil && n <= math.MaxInt64 {
-		return int64(n)
-	}
-	return 0
+	return n
 }
 
 // Bool reports whether the value is true.
@@ -167,4 +162,81 @@ func (v Value) element(index uint64) Value {
 // it. i is the index after the preceding value.
 func afterSeparator(text string, i int) int {
 	return jsonscan.SkipSpace(text, jsonscan.SkipSpace(text, i)+1)
+}
+
+type pathError struct {
+	Path     string
+	Offset   int    // byte offset of the error in the path
+	Expected string // the expected syntax at Offset
+}
+
+func (e *pathError) Error() string {
+	return "lw: path \"" + e.Path + "\": expected " + e.Expected + " at byte " + strconv.Itoa(e.Offset)
+}
+
+// pathStep is one element of a path, for example a member name.
+type pathStep struct {
+	kind  stepKind
+	name  string
+	index uint64
+}
+
+type stepKind uint8
+
+const (
+	toMember stepKind = iota
+	toElement
+	toEveryElement
+)
+
+// cutStep splits the first step off a path. If the path is malformed, expected describes the syntax that would be valid
+// at the start of rest.
+func cutStep(path string) (first pathStep, rest, expected string) {
+	if strings.HasPrefix(path, "[") {
+		return cutElement(path)
+	}
+	path = strings.TrimPrefix(path, ".")
+	end, escaped := 0, false
+	for end < len(path) && path[end] != '.' && path[end] != '[' {
+		if path[end] == '\\' {
+			escaped = true
+			end++
+		}
+		end++
+	}
+	switch {
+	case end > len(path):
+		return first, path[len(path)-1:], "a character after the backslash"
+	case end == 0:
+		return first, path, "a member name"
+	}
+	first.name = path[:end]
+	if escaped {
+		first.name = unescapeName.Replace(first.name)
+	}
+	return first, path[end:], ""
+}
+
+// unescapeName removes each backslash that escapes the next character.
+var unescapeName = strings.NewReplacer(`\\`, `\`, `\`, ``)
+
+func cutElement(path string) (first pathStep, rest, expected string) {
+	end := strings.IndexByte(path, ']')
+	if end < 0 {
+		return first, "", "]"
+	}
+	index := path[1:end]
+	switch n, err := strconv.ParseUint(index, 10, 31); {
+	case index == "*":
+		first.kind = toEveryElement
+	case err != nil:
+		return first, path[1:], "an index or * in brackets"
+	default:
+		first.kind, first.index = toElement, n
+	}
+	rest = path[end+1:]
+	if rest != "" && rest[0] != '.' && rest[0] != '[' {
+		return first, rest, "a dot or ["
+	}
+	return first, rest, ""
 }

@@ -3,7 +3,6 @@ package rules
 
 import (
 	"encoding/json"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -40,17 +39,16 @@ var heavy = map[string]string{
 	"bytes":                        "use package strings",
 	"unique":                       "19 kB",
 	"regexp":                       "large and not needed",
-	"encoding/binary":              "1.9 kB, because it imports reflect; use lean.Uint64",
+	"encoding/binary":              "1.9 kB, because it imports reflect",
 	"github.com/json-iterator/go":  "367 kB through reflect2; only lw/codec may import it",
 	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may import it",
 }
 
 // mayImport maps each package to the packages of this module that it may import. Tests may import any package.
 var mayImport = map[string][]string{
-	"lw":                    {"internal/builtin", "internal/jsx", "internal/redact", "lw/internal/jsonscan", "lw/internal/lean", "lw/internal/protoscan"},
-	"lw/internal/jsonscan":  {"lw/internal/lean"},
-	"lw/internal/lean":      nil,
-	"lw/internal/protoscan": nil,
+	"lw":                    {"internal/builtin", "internal/jsx", "internal/redact", "lw/internal/jsonscan", "lw/internal/protoscan"},
+	"lw/internal/jsonscan":  nil,
+	"lw/internal/protoscan": {"lw/internal/jsonscan"},
 	"lw/codec":              {"lw", "internal/builtin"},
 	"cache":                 {"lw", "cache/internal/slots"},
 	"cache/compact":         {"lw"},
@@ -310,40 +308,4 @@ func TestMainModuleHasFewDependencies(t *testing.T) {
 		"golang.org/x/sys",
 		"golang.org/x/time",
 	}, direct, "docs/dependencies.md must describe each direct dependency")
-}
-
-// Each of these calls makes the WASM module larger and has a smaller replacement.
-func TestCostlyCallsAreAvoided(t *testing.T) {
-	costly := map[string]string{
-		"errors.As":            "14.1 kB; errors.AsType costs 2.5 kB",
-		"time.Parse":           "60 kB",
-		"runtime.ReadMemStats": "2.2 kB",
-		"slices.SortFunc":      "5.8 kB",
-		"strconv.Atoi":         "5 kB, like every function that returns a NumError",
-		"strconv.ParseInt":     "5 kB",
-		"strconv.ParseUint":    "5 kB",
-		"strconv.Quote":        "5 kB",
-		"strings.Split":        "8.6 kB together with strings.Join",
-		"strings.Join":         "8.6 kB together with strings.Split",
-	}
-	for _, pattern := range []string{"lw/*.go", "lw/internal/*/*.go", "cache/*.go", "internal/jsx/*.go", "wasm/*.go", "transport/fallback/*.go", "transport/*/*_js.go"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		require.NoError(t, err)
-		require.NotEmpty(t, files)
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			require.NoError(t, err)
-			ast.Inspect(tree, func(n ast.Node) bool {
-				if selector, ok := n.(*ast.SelectorExpr); ok {
-					if name, ok := selector.X.(*ast.Ident); ok {
-						require.Empty(t, costly[name.Name+"."+selector.Sel.Name], "%s calls %s.%s", file, name.Name, selector.Sel.Name)
-					}
-				}
-				return true
-			})
-		}
-	}
 }

@@ -1,10 +1,6 @@
 package jsonscan
 
-import (
-	"math/bits"
-
-	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
-)
+import "math/bits"
 
 // The functions in this file process eight bytes at once. The first byte of the text is the lowest byte of a word. A
 // mask is a word with the high bit set in each matching byte.
@@ -14,8 +10,13 @@ const (
 	lows  = 0x7f7f7f7f7f7f7f7f // all bits of each byte except the high bit
 )
 
-// load returns the eight bytes of b that begin at i. It panics if b is too short.
-func load(b []byte, i int) uint64 { return lean.Uint64(b[i : i+8 : i+8]) }
+// load returns the eight bytes of b that begin at i. It panics if b is too short. The compiler turns it into a single
+// load. It replaces a function of encoding/binary, which imports package reflect.
+func load(b []byte, i int) uint64 {
+	w := b[i : i+8 : i+8]
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+}
 
 // indexOf returns the index of the first byte that a mask marks, or 8 if the mask marks no byte.
 func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }

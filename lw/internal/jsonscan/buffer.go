@@ -1,6 +1,9 @@
 package jsonscan
 
-import "io"
+import (
+	"io"
+	"sync"
+)
 
 const (
 	// pad is the number of zero bytes after the data. With them, the scanner may load up to seventeen bytes at any
@@ -11,6 +14,9 @@ const (
 	streamBuffer = 64 << 10 // buffer size in bytes of a stream that is receiving data
 	largeBuffer  = 1 << 20  // size in bytes above which a buffer is replaced by a smaller buffer after its large frame was consumed
 )
+
+// pool holds unused buffers for streams that receive data. An idle watch returns its buffer to the pool.
+var pool = sync.Pool{New: func() any { return new([streamBuffer]byte) }}
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
 // the data, so it invalidates positions relative to data[0]. Positions relative to mark stay valid.

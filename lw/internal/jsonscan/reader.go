@@ -18,11 +18,6 @@ type Span struct {
 }
 
 // New returns a reader of src. limit is the maximum size of a frame, in bytes. The caller must call [Reader.Release].
-//
-// New must not be inlined. Otherwise the compiler could place the reader on the stack of the caller, which should be
-// small while a goroutine waits for an event.
-//
-//go:noinline
 func New(src io.Reader, limit int) *Reader {
 	return &Reader{buffer: newBuffer(src, limit)}
 }

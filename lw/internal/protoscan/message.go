@@ -2,6 +2,8 @@
 // only the wire format: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
+import "iter"
+
 // These are the wire types of protobuf fields.
 const (
 	varint  = 0
@@ -9,6 +11,12 @@ const (
 	Bytes   = 2 // a string, bytes or an embedded message
 	fixed32 = 5
 )
+
+// maxVarint is the size of the largest varint, in bytes.
+const maxVarint = 10
+
+// Message is an encoded protobuf message.
+type Message []byte
 
 // Field is one field of a message. The positions are relative to the first byte of the message.
 type Field struct {
@@ -20,64 +28,100 @@ type Field struct {
 	Int    uint64 // value of the field if its wire type is varint
 }
 
-// Message iterates over the fields of a protobuf message in memory.
-type Message struct {
-	data []byte
-	pos  int
-	bad  bool
+// Fields returns an iterator over the fields of a message. It stops at the first malformed field.
+func (m Message) Fields() iter.Seq[Field] {
+	return func(yield func(Field) bool) {
+		for at := 0; at < len(m); {
+			f, ok := m.field(at)
+			if !ok || !yield(f) {
+				return
+			}
+			at = f.End
+		}
+	}
 }
 
-// Of returns an iterator over the fields of a message. It does not copy data.
-func Of(data []byte) Message { return Message{data: data} }
+// Valid reports whether all fields of the message are well-formed. It does not check embedded messages.
+func (m Message) Valid() bool {
+	end := 0
+	for f := range m.Fields() {
+		end = f.End
+	}
+	return end == len(m)
+}
 
-// Next returns the next field. It returns false at the end and at the first malformed field.
-func (m *Message) Next() (f Field, ok bool) {
-	if m.bad || m.pos == len(m.data) {
+// Bytes returns the value of a bytes field without copying it, or nil if the field is missing. If the field occurs
+// several times, the last value counts.
+func (m Message) Bytes(number int) (value Message) {
+	for f := range m.Fields() {
+		if f.Number == number && f.Type == Bytes {
+			value = m[f.Value:f.End]
+		}
+	}
+	return value
+}
+
+// Int returns the value of a varint field, or zero if the field is missing. If the field occurs several times, the last
+// value counts.
+func (m Message) Int(number int) (value uint64) {
+	for f := range m.Fields() {
+		if f.Number == number && f.Type == varint {
+			value = f.Int
+		}
+	}
+	return value
+}
+
+// field decodes the field whose tag is at the given position.
+func (m Message) field(at int) (f Field, ok bool) {
+	tag, size := uvarint(m[at:])
+	f = Field{Number: int(tag >> 3), Type: int(tag & 7), Start: at, Value: at + size}
+	if size == 0 || f.Number == 0 || tag>>3 > 1<<29-1 {
 		return f, false
 	}
-	f.Start = m.pos
-	tag := m.uvarint()
-	f.Number, f.Type = int(tag>>3), int(tag&7)
-	size := uint64(0)
+	length := uint64(0)
 	switch f.Type {
 	case varint:
-		f.Value = m.pos
-		f.Int = m.uvarint()
+		f.Int, size = uvarint(m[f.Value:])
+		length, ok = uint64(size), size > 0
 	case fixed64:
-		size = 8
+		length, ok = 8, true
 	case fixed32:
-		size = 4
+		length, ok = 4, true
 	case Bytes:
-		size = m.uvarint()
-	default: // groups are deprecated, and Kubernetes does not use them
-		m.bad = true
-	}
-	if tag>>3 == 0 || tag>>3 > 1<<29-1 || size > uint64(len(m.data)-m.pos) {
-		m.bad = true
-	}
-	if m.bad {
+		length, size = uvarint(m[f.Value:])
+		f.Value, ok = f.Value+size, size > 0
+	} // groups are deprecated, and Kubernetes does not use them
+	if !ok || length > uint64(len(m)-f.Value) {
 		return f, false
 	}
-	if f.Type != varint {
-		f.Value = m.pos
-		m.pos += int(size)
-	}
-	f.End = m.pos
+	f.End = f.Value + int(length)
 	return f, true
 }
 
-// Valid reports whether all fields that Next has read were well-formed.
-func (m *Message) Valid() bool { return !m.bad }
-
-// Bytes returns the value of a field without copying it.
-func (m *Message) Bytes(f Field) []byte { return m.data[f.Value:f.End] }
-
-func (m *Message) uvarint() uint64 {
-	v, n := uvarint(m.data[m.pos:])
-	if n == 0 {
-		m.bad = true
-		return 0
+// uvarint decodes a varint at the beginning of data. It returns a size of zero if the varint is incomplete or longer
+// than 64 bits.
+func uvarint(data []byte) (v uint64, size int) {
+	for i := range min(len(data), maxVarint) {
+		b := data[i]
+		v |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			if i == maxVarint-1 && b > 1 {
+				break
+			}
+			return v, i + 1
+		}
 	}
-	m.pos += n
-	return v
+	return 0, 0
+}
+
+// PutUvarint encodes a varint at the beginning of data and returns its size.
+func PutUvarint(data []byte, v uint64) int {
+	size := 0
+	for ; v >= 0x80; v >>= 7 {
+		data[size] = byte(v) | 0x80
+		size++
+	}
+	data[size] = byte(v)
+	return size + 1
 }

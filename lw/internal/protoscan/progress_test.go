@@ -13,11 +13,11 @@ func TestProgressWithinFrames(t *testing.T) {
 	calls := 0
 	r := New(iotest.OneByteReader(strings.NewReader("\x00\x00\x00\x05hello\x00")), 100)
 	r.Progress = func() { calls++ }
-	require.True(t, r.Wait())
+	require.True(t, r.Begin())
 	size := r.Uint32()
 	require.Zero(t, calls)
 	require.Equal(t, "hello", string(r.Frame(uint64(size))))
 	require.Equal(t, 5, calls)
-	require.True(t, r.Wait())
+	require.True(t, r.Begin())
 	require.Equal(t, 5, calls)
 }

@@ -1,10 +1,10 @@
 package protoscan
 
 import (
-	"errors"
 	"io"
-	"strconv"
 	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 const (
@@ -13,22 +13,6 @@ const (
 )
 
 var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
-
-// LimitError reports a frame that is larger than the limit.
-type LimitError struct {
-	Offset int64 // byte offset of the frame in the stream
-	Limit  int   // size limit of a frame, in bytes
-}
-
-func (e *LimitError) Error() string {
-	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
-}
-
-// ErrTruncated reports a stream that ended cleanly within a frame.
-var ErrTruncated = errors.New("the stream ends within a frame")
-
-// ErrVarint reports a varint of more than 64 bits.
-var ErrVarint = errors.New("a varint is longer than 64 bits")
 
 // Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. It holds no frame buffer
 // while it waits for a frame.
@@ -51,8 +35,11 @@ func New(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }
 
-// Err returns the first error. It is [io.EOF] if the stream ended between frames, and [ErrTruncated] if it ended
-// cleanly within a frame. Otherwise it is the error of the source.
+// Source returns the io.Reader that was passed to [New].
+func (r *Reader) Source() io.Reader { return r.src }
+
+// Err returns the first error: io.EOF if the stream ended between frames, a *[jsonscan.SyntaxError], a
+// *[jsonscan.LimitError] or an error of the source.
 func (r *Reader) Err() error { return r.err }
 
 // Fail records err unless an error was recorded before. It returns false.
@@ -66,8 +53,13 @@ func (r *Reader) Fail(err error) bool {
 // Offset returns the position of the next byte in the stream.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Wait blocks until the next byte arrives. It returns false at the end of the stream and after an error.
-func (r *Reader) Wait() bool {
+// Malformed records a *[jsonscan.SyntaxError] at the current offset. It returns false.
+func (r *Reader) Malformed(expected, found string) bool {
+	return r.Fail(&jsonscan.SyntaxError{Offset: r.offset, Expected: expected, Found: found})
+}
+
+// Begin blocks until the next byte arrives. It returns false at the end of the stream and after an error.
+func (r *Reader) Begin() bool {
 	r.Release()
 	if r.err == nil {
 		r.err = r.fill()
@@ -109,22 +101,21 @@ func (r *Reader) Byte() byte {
 }
 
 // Uvarint reads a varint and returns its value. After an error it returns zero.
-func (r *Reader) Uvarint() (v uint64) {
-	for shift := 0; shift < 64; shift += 7 {
-		b := r.Byte()
-		if r.err != nil {
-			return 0
-		}
-		v |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			if shift == 63 && b > 1 {
-				break
-			}
-			return v
+func (r *Reader) Uvarint() uint64 {
+	var text [maxVarint]byte
+	for i := range text {
+		if text[i] = r.Byte(); text[i] < 0x80 {
+			break
 		}
 	}
-	r.Fail(ErrVarint)
-	return 0
+	v, size := uvarint(text[:])
+	if size == 0 {
+		r.Malformed("a 64-bit varint", "a longer varint")
+	}
+	if r.err != nil {
+		return 0
+	}
+	return v
 }
 
 // Uint32 reads four bytes and returns them as a big-endian number.
@@ -136,13 +127,13 @@ func (r *Reader) Uint32() (v uint32) {
 }
 
 // Frame reads the given number of bytes. It returns nil after an error. The result is valid until the next call of
-// Frame, Wait or Release. Memory is allocated only as the bytes arrive, so a wrong size cannot exhaust it.
-func (r *Reader) Frame(size uint64) []byte {
+// Frame, Begin or Release. Memory is allocated only as the bytes arrive, so a wrong size cannot exhaust it.
+func (r *Reader) Frame(size uint64) Message {
 	if r.err != nil {
 		return nil
 	}
 	if size > uint64(r.limit) {
-		r.Fail(&LimitError{Offset: r.offset, Limit: r.limit})
+		r.Fail(&jsonscan.LimitError{Offset: r.offset, Limit: r.limit})
 		return nil
 	}
 	if r.frame == nil {
@@ -206,10 +197,10 @@ func (r *Reader) readFull(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cut records an error that the source returned within a frame. It records ErrTruncated instead of io.EOF.
+// cut records an error that the source returned within a frame. A clean end of the stream becomes a *SyntaxError.
 func (r *Reader) cut(err error) {
 	if err == io.EOF {
-		err = ErrTruncated
+		err = &jsonscan.SyntaxError{Offset: r.offset, Expected: "more bytes", Found: "the end of the stream", Err: io.ErrUnexpectedEOF}
 	}
 	r.Fail(err)
 }
