@@ -97,7 +97,7 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 	}
 	var kind span
 	start, end := -1, 0
-	for more := s.Open('{', "a watch event"); more; more = s.More() {
+	for more := s.Open('{', "a watch event"); more; more = s.More('}') {
 		switch string(s.Key()) {
 		case "type":
 			kind = s.String("the event's type")
@@ -138,7 +138,7 @@ func (s scanner) object(o *Scanned) {
 	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], managed: o.managed, missing: o.missing}
 	start := s.Pos()
 	trim := trimmer{start: start}
-	for more := s.Open('{', "an object"); more; more = s.More() {
+	for more := s.Open('{', "an object"); more; more = s.More('}') {
 		name := trim.key(s)
 		keep := o.keep.member(name)
 		switch string(name) {
@@ -160,7 +160,7 @@ func (s scanner) metadata(o *Scanned, start int, keep *fields) {
 		return
 	}
 	trim := trimmer{start: start}
-	for more := s.Open('{', "metadata to be an object"); more; more = s.More() {
+	for more := s.Open('{', "metadata to be an object"); more; more = s.More('}') {
 		name := trim.key(s)
 		keep := keep.member(name)
 		switch string(name) {
@@ -191,7 +191,7 @@ func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 		return
 	}
 	trim := trimmer{start: start}
-	for more := s.Open('{', "metadata.annotations to be an object"); more; more = s.More() {
+	for more := s.Open('{', "metadata.annotations to be an object"); more; more = s.More('}') {
 		name := trim.key(s)
 		keep := keep.member(name)
 		if string(name) == "k8s.io/initial-events-end" {
@@ -278,13 +278,13 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	switch c := s.Next(); {
 	case c == '{':
 		trim := trimmer{start: start}
-		for more := s.Open('{', "an object"); more; more = s.More() {
+		for more := s.Open('{', "an object"); more; more = s.More('}') {
 			keep := keep.member(trim.key(s))
 			s.value(o, start, keep)
 			trim.done(s, o, keep)
 		}
 	case c == '[' && keep.elements != selectNone:
-		for more := s.Open('[', "an array"); more; more = s.More() {
+		for more := s.Open('[', "an array"); more; more = s.More(']') {
 			s.value(o, start, keep.elements)
 		}
 	default:
@@ -315,7 +315,7 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 		s.notList()
 		return
 	}
-	for ; more; more = s.More() {
+	for ; more; more = s.More('}') {
 		switch string(s.Key()) {
 		case "kind":
 			meta.kind = s.freeText("the list's kind to be a string")
@@ -350,7 +350,7 @@ func (s scanner) notList() bool {
 }
 
 func (s scanner) listMeta(meta *ListMeta) {
-	for more := s.Open('{', "the list's metadata to be an object"); more; more = s.More() {
+	for more := s.Open('{', "the list's metadata to be an object"); more; more = s.More('}') {
 		switch string(s.Key()) {
 		case "resourceVersion":
 			meta.ResourceVersion = s.freeText("the list's resourceVersion to be a string")
@@ -362,7 +362,7 @@ func (s scanner) listMeta(meta *ListMeta) {
 			meta.RemainingItemCount = Value{view(s.Frame())}.Int()
 			s.Unmark()
 		case "shardInfo":
-			for more := s.Open('{', "the list's shardInfo to be an object"); more; more = s.More() {
+			for more := s.Open('{', "the list's shardInfo to be an object"); more; more = s.More('}') {
 				if string(s.Key()) == "selector" {
 					meta.shardSelector = s.freeText("the shardInfo's selector to be a string")
 				} else {
@@ -386,7 +386,7 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	if s.Err() != nil {
 		return s.notList()
 	}
-	for ; more; more = s.More() {
+	for ; more; more = s.More(']') {
 		s.Mark()
 		s.object(o)
 		if !s.EndFrame() {

@@ -70,7 +70,7 @@ func checkKind(t reflect.Type, o *lw.Object) error {
 	if want == nil || strings.HasPrefix(o.Raw(), want.prefix) {
 		return nil
 	}
-	apiVersion, kind := textOf(o.Get("apiVersion")), textOf(o.Get("kind"))
+	apiVersion, kind := o.APIVersion(), o.Kind()
 	if (kind == "" || kind == want.kind) && (apiVersion == "" || apiVersion == want.apiVersion) {
 		return nil
 	}
@@ -83,14 +83,6 @@ func checkKind(t reflect.Type, o *lw.Object) error {
 		e.Field = "apiVersion"
 	}
 	return e
-}
-
-// textOf returns the content of a string. It returns "" for other types and for a missing value.
-func textOf(value lw.Value) string {
-	if !strings.HasPrefix(value.Raw(), `"`) {
-		return ""
-	}
-	return value.String()
 }
 
 // printable returns text if it is short and printable. Otherwise it returns a placeholder, because the text is not safe

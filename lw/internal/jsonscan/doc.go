@@ -8,7 +8,7 @@
 //	r := jsonscan.New(src, 1<<20)
 //	defer r.Release()
 //	for r.Begin() {
-//		for more := r.Open('{', "an object"); more; more = r.More() {
+//		for more := r.Open('{', "an object"); more; more = r.More('}') {
 //			if string(r.Key()) == "name" {
 //				name = append(name[:0], r.Content(r.String("a name"))...)
 //			} else {

@@ -58,7 +58,7 @@ func (w *walker) bracket(opening byte) {
 		return
 	}
 	w.tokens = append(w.tokens, string(rune(opening)))
-	for w.depth++; more; more = w.More() {
+	for w.depth++; more; more = w.More(opening + 2) {
 		if opening == '{' {
 			if name := w.Key(); w.Err() == nil {
 				w.tokens = append(w.tokens, valid(name))

@@ -76,14 +76,3 @@ func (r *Reader) at() byte {
 }
 
 func isDigit(c byte) bool { return c-'0' < 10 }
-
-// hexDigit returns the value of a hexadecimal digit, or -1 for any other byte.
-func hexDigit(c byte) int {
-	switch {
-	case isDigit(c):
-		return int(c - '0')
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
-}

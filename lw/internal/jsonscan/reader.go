@@ -8,7 +8,6 @@ const maxDepth = 1000
 type Reader struct {
 	buffer
 	depth int
-	kinds [maxDepth/64 + 1]uint64 // one bit for each level: 1 for an object, 0 for an array
 }
 
 // Span is the position of a value in the current frame, relative to the frame's first byte.

@@ -81,7 +81,7 @@ func TestStopsReadingAfterError(t *testing.T) {
 		reads := src.reads
 		r.SkipValue()
 		r.Next()
-		require.False(t, r.Open('[', "an array") || r.More() || r.EndFrame() || r.Begin())
+		require.False(t, r.Open('[', "an array") || r.More(']') || r.EndFrame() || r.Begin())
 		require.Nil(t, r.Key())
 		require.Zero(t, r.String("a string"))
 		require.Equal(t, reads, src.reads, text)

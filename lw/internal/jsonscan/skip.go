@@ -128,7 +128,7 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 			return b, i, open
 		}
 		if i == next { // no bracket was closed
-			r.expectedNext(open&inObject != 0)
+			r.expectedNext(open.closing())
 			return r.data, r.end, outermost
 		}
 	}

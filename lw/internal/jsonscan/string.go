@@ -1,5 +1,7 @@
 package jsonscan
 
+import "strings"
+
 // Key reads a member name and the colon after it. The name is valid until the next call.
 func (r *Reader) Key() []byte {
 	if r.err != nil {
@@ -94,7 +96,7 @@ func (r *Reader) escape() bool {
 	case c == 'u':
 		r.pos++
 		for range 4 {
-			if hexDigit(r.at()) < 0 {
+			if strings.IndexByte("0123456789abcdefABCDEF", r.at()) < 0 {
 				return r.Expected("four hexadecimal digits after \\u")
 			}
 			r.pos++

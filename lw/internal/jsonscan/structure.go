@@ -2,9 +2,13 @@ package jsonscan
 
 // Open enters an object ('{') or an array ('['). It reports whether the object or array has a first member or element.
 func (r *Reader) Open(opening byte, expected string) bool {
-	if !r.take(opening, expected) || !r.push(opening == '{') {
+	if !r.take(opening, expected) {
 		return false
 	}
+	if r.depth == maxDepth {
+		return r.tooDeep(r.pos - 1)
+	}
+	r.depth++
 	if r.Next() == opening+2 { // the code of a closing bracket is that of its opening bracket plus two
 		r.pos++
 		r.depth--
@@ -13,26 +17,22 @@ func (r *Reader) Open(opening byte, expected string) bool {
 	return true
 }
 
-// More steps to the next member or element. After the last member or element, it steps over the closing bracket and
-// returns false.
-func (r *Reader) More() bool {
+// More steps to the next member or element of the object or array that ends with the bracket closing. After the last
+// member or element, it steps over the bracket and returns false.
+func (r *Reader) More(closing byte) bool {
 	if r.err != nil {
 		return false
 	}
-	closing := byte(']')
-	if r.inObject() {
-		closing = '}'
-	}
-	switch c := r.Next(); {
-	case c == ',':
+	switch r.Next() {
+	case ',':
 		r.pos++
 		return true
-	case c == closing:
+	case closing:
 		r.pos++
 		r.depth--
 		return false
 	}
-	return r.expectedNext(closing == '}')
+	return r.expectedNext(closing)
 }
 
 // take steps over the byte c. If the next byte is not c, it records an error and returns false.
@@ -47,31 +47,13 @@ func (r *Reader) take(c byte, expected string) bool {
 	return true
 }
 
-// expectedNext records the error that a comma or a closing bracket is missing. It returns false.
-func (r *Reader) expectedNext(object bool) bool {
-	if object {
+// expectedNext records the error that a comma or a closing bracket is missing. It returns false. A concatenation here
+// would be inlined into More and slow it down.
+func (r *Reader) expectedNext(closing byte) bool {
+	if closing == '}' {
 		return r.Expected("',' or '}'")
 	}
 	return r.Expected("',' or ']'")
-}
-
-func (r *Reader) push(object bool) bool {
-	if r.depth == maxDepth {
-		return r.tooDeep(r.pos - 1)
-	}
-	word, bit := r.depth>>6, uint64(1)<<(r.depth&63)
-	if object {
-		r.kinds[word] |= bit
-	} else {
-		r.kinds[word] &^= bit
-	}
-	r.depth++
-	return true
-}
-
-func (r *Reader) inObject() bool {
-	at := r.depth - 1
-	return r.kinds[at>>6]&(1<<(at&63)) != 0
 }
 
 func (r *Reader) tooDeep(at int) bool {

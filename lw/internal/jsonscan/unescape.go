@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -55,9 +56,8 @@ func unescapeOne(text []byte) (r rune, size int) {
 	return rune(text[1]), 2 // an escaped quote, slash or backslash
 }
 
-func hexRune(text []byte) (r rune) {
-	for _, c := range text[:4] {
-		r = r<<4 | rune(hexDigit(c))
-	}
-	return r
+// hexRune decodes the four hexadecimal digits at the start of text.
+func hexRune(text []byte) rune {
+	n, _ := strconv.ParseUint(string(text[:4]), 16, 16) // the JSON is valid
+	return rune(n)
 }
