@@ -12,7 +12,7 @@ import (
 var keptBytes []byte
 var keptObject *Object
 
-// floor is the baseline of the benchmarks. It does only what every client must do: find each newline and copy the line.
+// floor is the baseline of the benchmarks. Like every client, it must find each newline and copy the line.
 type floor struct {
 	src        io.Reader
 	buf        []byte

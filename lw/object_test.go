@@ -261,7 +261,7 @@ func TestValueEnds(t *testing.T) {
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,
 		`["]"]`, `["}{[","]]]]]]]]]"]`, `["\"]"]`, `["\\"]`, `["\\\"]"]`, `["\\\\\\\\","\"\"\"\"\"\"\"\"]"]`,
 		`{"name \u005d":"{","\n":[",]",null,-1.5e3]}`, `["Y_y\u007f","é]é"]`,
-		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes, some of which are brackets with the high bit set
+		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes; some are brackets with the high bit set
 	} {
 		for before := range 17 {
 			for after := range 9 {

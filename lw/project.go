@@ -175,7 +175,7 @@ type fields struct {
 	members  []field
 	others   *fields // selection for members whose names are not in members
 	elements *fields
-	omits    bool // the selection lists what to cut, so a value of an unexpected type stays whole
+	omits    bool // the selection names the parts to cut, so a value of an unexpected type stays whole
 }
 
 type field struct {
