@@ -25,6 +25,14 @@ type ClientOptions struct {
 	// KeepManagedFields keeps metadata.managedFields in objects. By default the client drops the field, because it
 	// often makes up half of an object.
 	KeepManagedFields bool
+
+	// Protobuf requests objects in Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support
+	// it, like lw/codec.Protobuf. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod,
+	// without kind and apiVersion.
+	//
+	// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406.
+	// Browsers and WebSocket transports support only JSON.
+	Protobuf bool
 }
 
 // Client lists and watches one resource over a [Transport]. It implements [ListerWatcher]. Its methods may be called
@@ -50,11 +58,17 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
+	if opts.Protobuf {
+		switch any(codec).(type) {
+		case RawCodec, *Projection:
+			return nil, errors.New("lw: RawCodec, Project and Omit need JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Protobuf")
+		}
+		if runtime.GOOS == "js" {
+			return nil, errors.New("lw: browsers support only JSON: clear ClientOptions.Protobuf")
+		}
+	}
 	if p, ok := any(codec).(*Projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
-	}
-	if _, ok := codec.(interface{ usesProtobuf() }); ok && runtime.GOOS == "js" {
-		return nil, errors.New("lw: browsers support only JSON: use a codec that does not embed lw.Protobuf")
 	}
 	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
 	c.source.Name, c.source.StreamsLists, c.source.Identity = c.String(), true, codec.Identity()

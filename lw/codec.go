@@ -46,12 +46,9 @@ func (RawCodec) Identity() Identity[*Object] {
 	return Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
 }
 
-// usesProtobuf reports whether the codec embeds [Protobuf]. The WASM module contains no protobuf decoder, because it
+// usesProtobuf reports whether the client requests protobuf. The WASM module contains no protobuf decoder, because it
 // would add 9 kB after brotli compression, and transports in browsers support only JSON.
-func (c *Client[T]) usesProtobuf() bool {
-	_, embeds := c.codec.(interface{ usesProtobuf() })
-	return runtime.GOOS != "js" && embeds
-}
+func (c *Client[T]) usesProtobuf() bool { return runtime.GOOS != "js" && c.opts.Protobuf }
 
 func (c *Client[T]) mediaType() string {
 	if c.usesProtobuf() {

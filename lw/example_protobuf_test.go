@@ -20,7 +20,7 @@ func (s size) GetName() string            { return s.name }
 func (s size) GetResourceVersion() string { return s.version }
 
 // sizes is a codec that requests protobuf.
-type sizes struct{ lw.Protobuf }
+type sizes struct{}
 
 func (sizes) Decode(s *lw.Scanned) (size, error) {
 	return size{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), len(s.Raw())}, nil
@@ -36,14 +36,14 @@ func field(number byte, value string) string {
 	return string([]byte{number<<3 | 2, byte(len(value))}) + value
 }
 
-// A codec that embeds Protobuf receives the protobuf message of each object.
-func ExampleProtobuf() {
+// With the option Protobuf, a codec receives the protobuf message of each object.
+func ExampleClientOptions_protobuf() {
 	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7")) // metadata: name, namespace, resourceVersion
 	list := field(1, field(2, "9")) + field(2, pod)
 	kind := field(1, "v1") + field(2, "PodList")
 	response := file("k8s\x00" + field(1, kind) + field(2, list))
 
-	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, nil)
+	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, &lw.ClientOptions{Protobuf: true})
 	if err != nil {
 		panic(err)
 	}

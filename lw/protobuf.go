@@ -9,16 +9,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// Protobuf makes a client request objects in Kubernetes' protobuf encoding. To select it, embed Protobuf in a [Codec].
-// In such a codec, [Scanned.Raw] returns the protobuf message of the object, for example of a Pod, without kind and
-// apiVersion.
-//
-// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
-// and WebSocket transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
-type Protobuf struct{}
-
-func (Protobuf) usesProtobuf() {}
-
 const protobufType = "application/vnd.kubernetes.protobuf"
 
 // magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.

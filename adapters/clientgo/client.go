@@ -67,7 +67,9 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	}
 	resource, _ := target.resource()
 	if l.informer.codec.protobuf() && target.protobuf {
-		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{objectCodec: l.informer.codec}, &l.opts); err != nil {
+		opts := l.opts
+		opts.Protobuf = true
+		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{l.informer.codec}, &opts); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -271,10 +271,7 @@ func (m *message) into(object protobufType) error {
 }
 
 // messageCodec is the [lw.Codec] for objects in protobuf encoding.
-type messageCodec struct {
-	lw.Protobuf
-	*objectCodec
-}
+type messageCodec struct{ *objectCodec }
 
 func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
 	m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())

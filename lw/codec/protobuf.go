@@ -3,24 +3,28 @@
 package codec
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. It makes the client
-// request Kubernetes' protobuf encoding, which decodes faster than JSON. API servers support it only for built-in
-// types. The zero value is ready for use and safe for concurrent use.
+// Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client
+// must set lw.ClientOptions.Protobuf. The zero value is ready for use and safe for concurrent use.
 //
 // The kind and apiVersion of decoded objects are empty, as in client-go.
 type Protobuf[T interface {
 	lw.Keyed
 	Unmarshal(data []byte) error
-}] struct{ lw.Protobuf }
+}] struct{}
 
 // Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[FieldError] if T's methods return
 // a different namespace, name or resourceVersion than the message contains.
 func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
+	if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
+		var none T
+		return none, errJSON
+	}
 	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 	if err := object.Unmarshal(s.Raw()); err != nil {
 		return object, err
@@ -34,3 +38,7 @@ func (Protobuf[T]) Same(T, *lw.Scanned) bool { return true }
 
 // Identity implements [lw.Codec]. See [JSON.Identity].
 func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }
+
+// errJSON reports that a client with the codec [Protobuf] has requested JSON. No message starts with a brace, because that
+// would be the field 15 with a wire type that no longer exists.
+var errJSON = errors.New("codec.Protobuf received JSON: set lw.ClientOptions.Protobuf")

@@ -88,7 +88,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &responses{lists: []string{c.list("u1", "red"), c.list("u1", "red"), c.list("u2", "blue")}}
-				client, err := lw.NewClient(server, lw.Resource{Version: "v1", Plural: "machines"}, c.codec, nil)
+				client, err := lw.NewClient(server, lw.Resource{Version: "v1", Plural: "machines"}, c.codec, &lw.ClientOptions{Protobuf: name == "Protobuf"})
 				require.NoError(t, err)
 				reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
 				lists := 0
@@ -114,4 +114,17 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Without the option, the client requests JSON, which the codec cannot decode. Browsers and text codecs have no protobuf.
+func TestProtobufNeedsOption(t *testing.T) {
+	machines := lw.Resource{Version: "v1", Plural: "machines"}
+	client, err := lw.NewClient(&responses{lists: []string{listJSON("u1", "red")}}, machines, codec.Protobuf[*machine]{}, nil)
+	require.NoError(t, err)
+	for _, err = range client.List(t.Context(), lw.ListOptions{}).Objects {
+	}
+	require.ErrorContains(t, err, "set lw.ClientOptions.Protobuf")
+
+	_, err = lw.NewClient(&responses{}, machines, lw.RawCodec{}, &lw.ClientOptions{Protobuf: true})
+	require.ErrorContains(t, err, "clear ClientOptions.Protobuf")
 }

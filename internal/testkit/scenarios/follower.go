@@ -52,7 +52,7 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 	if r.protobuf {
 		codec = r.Protobuf
 	}
-	client, err := lw.NewClient(link, resource, codec, nil)
+	client, err := lw.NewClient(link, resource, codec, &lw.ClientOptions{Protobuf: r.protobuf})
 	require.NoError(r, err)
 	f := &follower{
 		run: r, link: link, reflector: cache.NewReflector(client, opts),
