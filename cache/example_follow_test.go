@@ -83,17 +83,19 @@ func ExampleReflector_Restore_corrupt() {
 	// cache: cannot use the saved state: it is damaged: not a saved state
 }
 
-// Options.MaxObjects stops a run whose collection is larger than expected.
-func ExampleReflector_maxObjects() {
+// LimitObjects stops a run whose collection is larger than expected.
+func ExampleReflector_LimitObjects() {
 	server, pods, end := serve("shop")
 	defer end()
 	for _, name := range []string{"web-0", "web-1", "web-2"} {
 		put(server, "shop", name, "n1")
 	}
-	err := cache.NewReflector(pods, &lw.Options{MaxObjects: 2}).Run(context.Background())
+	reflector := cache.NewReflector(pods, nil)
+	reflector.LimitObjects(2)
+	err := reflector.Run(context.Background())
 	fmt.Println(errors.Is(err, lw.ErrTooManyObjects))
 	fmt.Println(err)
 	// Output:
 	// true
-	// the collection has more than 2 objects: raise Options.MaxObjects if this is expected
+	// the collection has more than 2 objects: raise the limit in LimitObjects if this is expected
 }

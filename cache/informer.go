@@ -33,6 +33,9 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 // Store returns the informer's store, which callers must not modify. It may be ahead of slow handlers.
 func (i *Informer[T]) Store() *Store[T] { return i.reflector.store }
 
+// LimitObjects limits the number of objects. See [Reflector.LimitObjects]. Call it before Run.
+func (i *Informer[T]) LimitObjects(max int) { i.reflector.LimitObjects(max) }
+
 // State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
 func (i *Informer[T]) State() lw.State { return i.reflector.State() }
 

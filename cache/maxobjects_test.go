@@ -26,10 +26,9 @@ func TestMaxObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
-				opts := plainLists()
-				opts.MaxObjects = 3
 				traced := 0
-				r := NewReflector(&script{t: t, lines: c.lines, end: end}, opts)
+				r := NewReflector(&script{t: t, lines: c.lines, end: end}, plainLists())
+				r.LimitObjects(3)
 				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
 					if event.Type == lw.Interrupted && event.Interruption.Final {
 						traced++
@@ -50,24 +49,22 @@ func TestMaxObjects(t *testing.T) {
 
 // Objects of an interrupted list must not count towards the limit.
 func TestMaxObjectsCountsEachList(t *testing.T) {
-	opts := plainLists()
-	opts.MaxObjects = 2
-	r := NewReflector[*lw.Object](&script{t: t}, opts)
+	r := NewReflector[*lw.Object](&script{t: t}, plainLists())
+	r.LimitObjects(2)
 	for range 3 {
 		applyAll(r.store, lw.Event[*lw.Object]{Type: lw.ListStarted})
 		for _, text := range []string{"x@1", "y@2"} {
 			applyAll(r.store, lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
-			require.LessOrEqual(t, r.store.size(), opts.MaxObjects)
+			require.LessOrEqual(t, r.store.size(), r.maxObjects)
 		}
 	}
 	applyAll(r.store, lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
-	require.Greater(t, r.store.size(), opts.MaxObjects)
+	require.Greater(t, r.store.size(), r.maxObjects)
 }
 
 func TestUndecodedObjectsCountTowardsLimit(t *testing.T) {
-	opts := plainLists()
-	opts.MaxObjects = 1
-	r := NewReflector[*lw.Object](&script{t: t}, opts)
+	r := NewReflector[*lw.Object](&script{t: t}, plainLists())
+	r.LimitObjects(1)
 	undecoded := func(name string) lw.Event[*lw.Object] {
 		return lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
 	}
@@ -75,7 +72,7 @@ func TestUndecodedObjectsCountTowardsLimit(t *testing.T) {
 	require.Equal(t, 1, r.store.size())
 	applyAll(r.store, undecoded("y"))
 	require.Equal(t, 2, r.store.size())
-	err := error(tooManyObjects(opts.MaxObjects))
+	err := error(tooManyObjects(r.maxObjects))
 	require.ErrorIs(t, err, lw.ErrTooManyObjects)
-	require.EqualError(t, err, "the collection has more than 1 objects: raise Options.MaxObjects if this is expected")
+	require.EqualError(t, err, "the collection has more than 1 objects: raise the limit in LimitObjects if this is expected")
 }

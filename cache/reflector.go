@@ -12,12 +12,13 @@ import (
 
 // Reflector keeps a store in sync with a collection on the server.
 type Reflector[T lw.Keyed] struct {
-	source   lw.ListerWatcher[T]
-	opts     lw.Options
-	store    *Store[T]
-	running  atomic.Bool
-	state    atomic.Pointer[lw.State]
-	restored *savedState[T] // saved state that the next run replays, or nil
+	maxObjects int // see LimitObjects
+	source     lw.ListerWatcher[T]
+	opts       lw.Options
+	store      *Store[T]
+	running    atomic.Bool
+	state      atomic.Pointer[lw.State]
+	restored   *savedState[T] // saved state that the next run replays, or nil
 }
 
 // NewReflector returns a reflector with an empty store. It sends no requests before Run or Follow. source may be nil if
@@ -38,6 +39,11 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 	r.state.Store(new(lw.State))
 	return r
 }
+
+// LimitObjects limits the number of objects, to bound the memory of the store. If the collection is larger, the run ends
+// with [lw.ErrTooManyObjects]. During a relist the store may hold twice as many objects. Zero means no limit. Call
+// LimitObjects before Run or Follow.
+func (r *Reflector[T]) LimitObjects(max int) { r.maxObjects = max }
 
 // State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
 func (r *Reflector[T]) State() lw.State { return *r.state.Load() }
@@ -101,8 +107,8 @@ func (r *Reflector[T]) run(ctx context.Context, apply func(lw.Event[T]) []Change
 		if !yield(event, changes) || final {
 			return false
 		}
-		if r.opts.MaxObjects > 0 && r.store.size() > r.opts.MaxObjects {
-			cause := &lw.Interruption{Err: tooManyObjects(r.opts.MaxObjects), Final: true}
+		if r.maxObjects > 0 && r.store.size() > r.maxObjects {
+			cause := &lw.Interruption{Err: tooManyObjects(r.maxObjects), Final: true}
 			end := lw.Event[T]{Type: lw.Interrupted, ResourceVersion: r.store.state.version, Interruption: cause}
 			report(trace, &end)
 			return step(end)
@@ -126,7 +132,7 @@ func (r *Reflector[T]) run(ctx context.Context, apply func(lw.Event[T]) []Change
 	return err
 }
 
-// size returns the number of objects that Options.MaxObjects limits. During a list it counts only the listed objects,
+// size returns the number of objects that LimitObjects limits. During a list it counts only the listed objects,
 // because the store still holds objects that the list may lack.
 func (s *Store[T]) size() int {
 	if s.listing {
@@ -139,7 +145,7 @@ func (s *Store[T]) size() int {
 type tooManyObjects int
 
 func (limit tooManyObjects) Error() string {
-	return "the collection has more than " + strconv.Itoa(int(limit)) + " objects: raise Options.MaxObjects if this is expected"
+	return "the collection has more than " + strconv.Itoa(int(limit)) + " objects: raise the limit in LimitObjects if this is expected"
 }
 
 func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }

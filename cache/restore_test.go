@@ -231,11 +231,11 @@ func summed(text []byte) []byte {
 
 // RestoreObjects and NewReflector must copy the slice and the options, so that the caller may modify them later.
 func TestRestoreObjectsCopiesSlice(t *testing.T) {
-	opts := &lw.Options{MaxObjects: 7}
+	opts := &lw.Options{PageSize: 7}
 	r := NewReflector[*lw.Object](nil, opts)
 	objects := []*lw.Object{object("x@1")}
 	r.RestoreObjects("7", objects)
-	opts.MaxObjects, objects[0] = 1, object("y@1")
-	require.Equal(t, 7, r.opts.MaxObjects)
+	opts.PageSize, objects[0] = 1, object("y@1")
+	require.Equal(t, 7, r.opts.PageSize)
 	require.Equal(t, "x", r.restored.objects[0].GetName())
 }

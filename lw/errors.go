@@ -26,7 +26,8 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrTooManyObjects means that the collection has more objects than [Options.MaxObjects].
+	// ErrTooManyObjects means that the collection has more objects than the method LimitObjects of a cache.Reflector or
+	// cache.Informer permits.
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
 	// ErrInvalidResponse means that a response breaks the protocol. The errors below name the violation. A

@@ -114,12 +114,12 @@ func TestHostileBodies(t *testing.T) {
 					return e
 				}
 				server := &hostileServer{watch: body}
-				opts, from := &Options{NoStreamingList: true, MaxObjects: 1000}, "5"
+				opts, from := &Options{NoStreamingList: true}, "5"
 				if c.list {
 					server = &hostileServer{list: body}
 					from = ""
 				}
-				requireEnd(t, server, from, opts, c.want)
+				requireEnd(t, server, from, 1000, opts, c.want)
 				require.Less(t, heap.Grown(), int64(3*hostileFrame))
 			})
 		})
@@ -150,19 +150,19 @@ func TestSlowBytesAreIdle(t *testing.T) {
 				if c.list {
 					from = ""
 				}
-				requireEnd(t, server, from, &Options{NoStreamingList: true}, ErrSilent)
+				requireEnd(t, server, from, 0, &Options{NoStreamingList: true}, ErrSilent)
 				require.InDelta(t, c.took, time.Since(began), float64(maxInterval))
 			})
 		})
 	}
 }
 
-// errEnough means that the stream yielded more than Options.MaxObjects objects.
+// errEnough means that the stream yielded more objects than the test expects.
 var errEnough = errors.New("received enough objects")
 
 // requireEnd runs a stream, which resumes from a resourceVersion if from is not empty, until its first interruption, whose cause must match want. It returns the number of yielded
 // objects.
-func requireEnd(t *testing.T, server Transport, from string, opts *Options, want error) (objects int) {
+func requireEnd(t *testing.T, server Transport, from string, most int, opts *Options, want error) (objects int) {
 	t.Helper()
 	fields, err := Project("a", "metadata.name")
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func requireEnd(t *testing.T, server Transport, from string, opts *Options, want
 		if end = event.Interruption; event.Type == Added {
 			objects++
 		}
-		if opts.MaxObjects > 0 && objects > opts.MaxObjects {
+		if most > 0 && objects > most {
 			end = &Interruption{Err: errEnough, Final: true}
 			break
 		}
@@ -196,7 +196,7 @@ func TestHostileStreamingLists(t *testing.T) {
 	}{
 		"ordered by resourceVersion":     {func(n int) int { return n + 1 }, 0, ErrNoInitialEnd},
 		"not ordered by resourceVersion": {func(n int) int { return 1_000_000 - n }, 2000, errEnough},
-		"ordered, above MaxObjects":      {func(n int) int { return n + 1 }, 20, errEnough},
+		"ordered, above the maximum":     {func(n int) int { return n + 1 }, 20, errEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestHostileStreamingLists(t *testing.T) {
 						return copy(p, podEvent("ADDED", "a", strconv.Itoa(c.version(n)))), nil
 					}))
 				}}
-				requireEnd(t, server, "", &Options{MaxObjects: c.max}, c.want)
+				requireEnd(t, server, "", c.max, &Options{}, c.want)
 				require.Less(t, heap.Grown(), int64(hostileFrame))
 			})
 		})
@@ -236,7 +236,7 @@ func TestHostilePages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
 			heap := hostile.NewHeap()
-			requireEnd(t, server, "", &Options{NoStreamingList: true, MaxObjects: 5000}, c.want)
+			requireEnd(t, server, "", 5000, &Options{NoStreamingList: true}, c.want)
 			heap.Look()
 			require.Equal(t, c.asks, server.lists)
 			require.Less(t, heap.Grown(), int64(hostileFrame))
@@ -264,7 +264,7 @@ func TestMillionEventsNeedLittleMemory(t *testing.T) {
 	server := &hostileServer{watch: func(int) io.ReadCloser {
 		return &hostile.Endless{Then: event, Most: int64(1e6 * len(event)), Heap: heap}
 	}}
-	require.Equal(t, 1_000_000, requireEnd(t, server, "5", &Options{}, hostile.ErrEnough))
+	require.Equal(t, 1_000_000, requireEnd(t, server, "5", 0, &Options{}, hostile.ErrEnough))
 	require.Less(t, heap.Grown(), int64(256<<10))
 }
 
@@ -277,7 +277,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, "5", &Options{}, &MalformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
+	requireEnd(t, server, "5", 0, &Options{}, &MalformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
@@ -286,7 +286,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
-	requireEnd(t, server, "", &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
+	requireEnd(t, server, "", 0, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
 		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: ErrNotList})
 }
 

@@ -19,11 +19,6 @@ type Options struct {
 	// one page.
 	PageSize int
 
-	// MaxObjects limits the number of objects in a cache.Reflector, to bound its memory. If the collection is larger,
-	// the Reflector stops with [ErrTooManyObjects]. During a relist the cache may hold twice as many objects. Zero
-	// means no limit. ListAndWatch ignores MaxObjects, because it stores no objects.
-	MaxObjects int
-
 	// NoStreamingList disables streaming lists. By default the stream tries a streaming list first, which costs the
 	// server less memory than an ordinary list. If the server rejects streaming lists or fails to complete two in a
 	// row, all streams of the [Client] fall back to ordinary lists.

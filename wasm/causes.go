@@ -41,7 +41,7 @@ func errorText(err error) string {
 	text := err.Error()
 	for _, names := range [...][2]string{
 		{": raise ClientOptions.MaxFrame if this is expected", ""}, // listWatch has no such option
-		{"raise Options.MaxObjects", "raise maxObjects"},
+		{"raise the limit in LimitObjects", "raise maxObjects"},
 		{": split \"apps/v1\" into Group and Version, and use Name for an object", ""},
 		{"lw: Resource", "listwatch: the resource"},
 		{"lw: path \"", "listwatch: the path \""},

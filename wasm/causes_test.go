@@ -35,7 +35,8 @@ func tooManyObjects(t *testing.T) (err error) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reflector := cache.NewReflector(client, &lw.Options{MaxObjects: 1, NoStreamingList: true, Logger: discardLogger{}})
+	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, Logger: discardLogger{}})
+	reflector.LimitObjects(1)
 	for event := range reflector.Follow(ctx) {
 		if event.Type == lw.Interrupted {
 			return event.Interruption.Err

@@ -101,13 +101,13 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: c.stringField("labelSelector"), FieldSelector: c.stringField("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
-		MaxObjects:      int(c.command.Get("maxObjects").Int()),
 		Wake:            c.wake,
 		Logger:          discardLogger{},
 		StopOn: func(cause error) bool {
 			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList))
 		},
 	})
+	reflector.LimitObjects(int(c.command.Get("maxObjects").Int()))
 	if c.command.Get("restored").Bool() {
 		return reflector, c.restore(reflector)
 	}

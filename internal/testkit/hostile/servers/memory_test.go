@@ -86,7 +86,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 	t.Run("continue tokens", func(t *testing.T) {
 		heap := hostile.NewHeap()
-		s := server{name: "tokens", does: "sends continue tokens of 900 kB forever", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 2, MaxObjects: 1000},
+		s := server{name: "tokens", does: "sends continue tokens of 900 kB forever", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 2},
 			serve: func(c *call) {
 				if c.nth > 60 {
 					c.fail(errReset)
