@@ -65,3 +65,201 @@ func (c *Client[T]) newDecoder(body io.Reader, progress func()) decoder {
 	}
 	return newScanner(body, c.opts.MaxFrame, progress)
 }
+
+// Projection is the codec that [Project] and [Omit] return.
+type Projection struct{ keep *fields }
+
+// Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
+// or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but the only index is [*], which selects
+// all elements. Project returns an error if a path is malformed.
+//
+// A path selects a field with all its contents. Every object also keeps apiVersion, kind, metadata.name,
+// metadata.namespace, metadata.uid and metadata.resourceVersion. For a path into metadata.managedFields, set
+// KeepManagedFields in [ClientOptions]. Otherwise [NewClient] returns an error.
+//
+// The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
+// elements, so that their indexes stay valid. If a value on a path has the wrong type, a string, array or object
+// becomes empty. Other values stay unchanged.
+func Project(paths ...string) (*Projection, error) {
+	metadata := &fields{
+		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
+		others:  selectNone, elements: selectNone,
+	}
+	root := &fields{
+		members: []field{{"metadata", metadata}, {name: "apiVersion"}, {name: "kind"}},
+		others:  selectNone, elements: selectNone,
+	}
+	for _, path := range paths {
+		steps, err := projectionSteps(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(steps) == 1 && steps[0].name == "metadata" {
+			metadata.members, metadata.others = nil, nil
+			continue
+		}
+		root.add(steps)
+	}
+	return &Projection{keep: root}, nil
+}
+
+// Omit returns a codec that drops the fields at the given paths, for example "metadata.annotations", "status" or
+// "spec.containers[*].env". The syntax of a path is that of [Project]. Omit returns an error if a path is malformed, or
+// if it names a field that every object needs: apiVersion, kind, metadata or its name, namespace, uid and
+// resourceVersion.
+//
+// A value that is not on a path stays unchanged, also if a value before it has another type than the path expects.
+func Omit(paths ...string) (*Projection, error) {
+	root := &fields{omits: true}
+	for _, path := range paths {
+		steps, err := projectionSteps(path)
+		if err != nil {
+			return nil, err
+		}
+		if needed(steps) {
+			return nil, &pathError{Path: path, Expected: "a field that objects can lack"}
+		}
+		root.omit(steps)
+	}
+	return &Projection{keep: root}, nil
+}
+
+// needed reports whether a path names a field that every object needs.
+func needed(steps []pathStep) bool {
+	switch {
+	case len(steps) == 1:
+		name := steps[0].name
+		return name == "metadata" || name == "apiVersion" || name == "kind"
+	case len(steps) == 2 && steps[0].name == "metadata":
+		name := steps[1].name
+		return name == "name" || name == "namespace" || name == "uid" || name == "resourceVersion"
+	}
+	return false
+}
+
+// Decode copies the selected fields of the object. It never returns an error.
+func (p *Projection) Decode(s *Scanned) (*Object, error) {
+	return newObject(s, s.cutsFor(p.keep)), nil
+}
+
+// AppendText appends to b the text of the object that Decode would return.
+func (p *Projection) AppendText(b []byte, s *Scanned) []byte {
+	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
+}
+
+// Same reports whether Decode would return an equal object.
+func (p *Projection) Same(o *Object, s *Scanned) bool {
+	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
+}
+
+// Identity implements [Codec].
+func (p *Projection) Identity() Identity[*Object] { return RawCodec{}.Identity() }
+
+func projectionSteps(path string) (steps []pathStep, err error) {
+	for rest := path; rest != "" || len(steps) == 0; {
+		at := len(path) - len(rest)
+		first, remaining, expected := cutStep(rest)
+		switch {
+		case expected != "":
+			at = len(path) - len(remaining)
+		case len(steps) == 0 && first.kind != toMember:
+			expected = "a member name"
+		case first.kind == toElement:
+			expected = "[*] instead of an index"
+		}
+		if expected != "" {
+			return nil, &pathError{Path: path, Offset: at, Expected: expected}
+		}
+		steps, rest = append(steps, first), remaining
+	}
+	return steps, nil
+}
+
+// add returns f with the path steps added to the selection. It may modify f.
+func (f *fields) add(steps []pathStep) *fields {
+	if f == nil || len(steps) == 0 {
+		return nil
+	}
+	if f == selectNone {
+		f = &fields{others: selectNone, elements: selectNone}
+	}
+	first, rest := steps[0], steps[1:]
+	if first.kind == toEveryElement {
+		f.elements = f.elements.add(rest)
+		return f
+	}
+	for i := range f.members {
+		if member := &f.members[i]; member.name == first.name {
+			member.keep = member.keep.add(rest)
+			return f
+		}
+	}
+	f.members = append(f.members, field{first.name, f.others.add(rest)})
+	return f
+}
+
+// omit returns f without the value at the path steps. It may modify f.
+func (f *fields) omit(steps []pathStep) *fields {
+	if len(steps) == 0 || f == selectNone {
+		return selectNone
+	}
+	if f == nil {
+		f = &fields{omits: true}
+	}
+	first, rest := steps[0], steps[1:]
+	if first.kind == toEveryElement {
+		f.elements = f.elements.omit(rest)
+		return f
+	}
+	for i := range f.members {
+		if member := &f.members[i]; member.name == first.name {
+			member.keep = member.keep.omit(rest)
+			return f
+		}
+	}
+	var all *fields
+	f.members = append(f.members, field{first.name, all.omit(rest)})
+	return f
+}
+
+// namesManagedFields reports whether a selected path is in metadata.managedFields.
+func (p *Projection) namesManagedFields() bool {
+	if p.keep.omits {
+		return false
+	}
+	for _, member := range p.keep.members[0].keep.members {
+		if member.name == "managedFields" {
+			return true
+		}
+	}
+	return false
+}
+
+// fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and
+// each element of an array, has its own selection.
+type fields struct {
+	members  []field
+	others   *fields // selection for members whose names are not in members
+	elements *fields
+	omits    bool // the selection names the parts to cut, so a value of an unexpected type stays whole
+}
+
+type field struct {
+	name string
+	keep *fields
+}
+
+// selectNone is the selection that removes the whole value.
+var selectNone = &fields{}
+
+func (f *fields) member(name []byte) *fields {
+	if f == nil {
+		return nil
+	}
+	for i := range f.members {
+		if f.members[i].name == string(name) {
+			return f.members[i].keep
+		}
+	}
+	return f.others
+}
