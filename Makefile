@@ -15,7 +15,7 @@ FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
 NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm))
 NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # Packages in the WASM module. Their tests also run as WebAssembly.
-WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm
+WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm/...
 # Size limits in kB after brotli. make size checks the npm package's WASM module and a custom module without transports.
 SIZE_BUDGET   = 610
 BUNDLE_BUDGET = 610

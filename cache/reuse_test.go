@@ -16,11 +16,11 @@ import (
 // network is a fake lw.Transport that returns lists and watches from memory.
 type network func(req *lw.Request) io.Reader
 
-func (n network) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (n network) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return io.NopCloser(n(req)), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(n(req))}}, nil
 }
 
 const (

@@ -140,13 +140,13 @@ type counted struct {
 	open int
 }
 
-func (c *counted) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+func (c *counted) Open(ctx context.Context, req *Request) (*Response, error) {
 	body, err := c.scriptedTransport.Open(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	c.open++
-	return &countedBody{body, c}, nil
+	return &Response{ReadCloser: &Response{ReadCloser: &countedBody{body, c}}}, nil
 }
 
 type countedBody struct {

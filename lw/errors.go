@@ -23,6 +23,8 @@ var (
 	ErrForbidden = errors.New("the server denied access")
 	// ErrNotFound means that the collection does not exist on the server (HTTP 404).
 	ErrNotFound = errors.New("the server has no such collection")
+	// ErrNotModified means that the resource still has the ETag of the request (HTTP 304). See [Request].IfNoneMatch.
+	ErrNotModified = errors.New("not modified")
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
@@ -170,6 +172,8 @@ func (e *StatusError) Is(target error) bool {
 // codes.
 func sentinelOf(code int) error {
 	switch code {
+	case 304:
+		return ErrNotModified
 	case 401:
 		return ErrUnauthorized
 	case 403:

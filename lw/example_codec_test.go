@@ -12,8 +12,8 @@ import (
 // file is a transport that returns the same body for each request.
 type file string
 
-func (f file) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(f))), nil
+func (f file) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(f)))}}, nil
 }
 
 // phase contains the fields of a Pod that the program needs.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -143,7 +142,7 @@ type counting struct {
 	watches int
 }
 
-func (c *counting) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (c *counting) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if req.Watch {
 		c.watches++
 	}

@@ -62,4 +62,6 @@ func FuzzList(f *testing.F) {
 // reader is a transport that returns a single response body.
 type reader struct{ io.Reader }
 
-func (r reader) Open(context.Context, *Request) (io.ReadCloser, error) { return io.NopCloser(r), nil }
+func (r reader) Open(context.Context, *Request) (*Response, error) {
+	return &Response{ReadCloser: &Response{ReadCloser: io.NopCloser(r)}}, nil
+}

@@ -28,7 +28,7 @@ type hostileServer struct {
 	watches     int
 }
 
-func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+func (h *hostileServer) Open(ctx context.Context, req *Request) (*Response, error) {
 	body := h.list
 	count := &h.lists
 	if req.Watch {
@@ -39,7 +39,7 @@ func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, 
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	return &scriptBodyOf{ctx, body(*count)}, nil
+	return &Response{ReadCloser: &Response{ReadCloser: &scriptBodyOf{ctx, body(*count)}}}, nil
 }
 
 // scriptBodyOf is a response body whose reads fail when ctx is done.

@@ -37,7 +37,9 @@ func (b *bursts) Read(p []byte) (int, error) {
 
 func (b *bursts) Close() error { return nil }
 
-func (b *bursts) Open(context.Context, *Request) (io.ReadCloser, error) { return b, nil }
+func (b *bursts) Open(context.Context, *Request) (*Response, error) {
+	return &Response{ReadCloser: &Response{ReadCloser: b}}, nil
+}
 
 func TestIdleStreamHasSmallBuffer(t *testing.T) {
 	pod, bookmark := sample.Pods(1, 1)[0].Event("ADDED"), `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`+"\n"

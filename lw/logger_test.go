@@ -3,7 +3,6 @@ package lw
 import (
 	"context"
 	"fmt"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +26,7 @@ func (w *warnings) Warn(_ string, args ...any) {
 // rejecting is a transport that answers each request with a status code.
 type rejecting int
 
-func (code rejecting) Open(context.Context, *Request) (io.ReadCloser, error) {
+func (code rejecting) Open(context.Context, *Request) (*Response, error) {
 	return nil, &StatusError{Code: int(code)}
 }
 

@@ -17,13 +17,13 @@ import (
 // answers is a transport that responds to each request with the next string.
 type answers []string
 
-func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	body := (*a)[0]
 	*a = (*a)[1:]
-	return io.NopCloser(strings.NewReader(body)), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(body))}}, nil
 }
 
 // A relist does not copy unchanged objects and ignores changes to dropped fields. It reports changes to kept fields

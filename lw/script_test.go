@@ -31,7 +31,7 @@ func (hang) Error() string { return "silence" }
 
 var errHang error = hang{}
 
-func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+func (s *scriptedTransport) Open(ctx context.Context, req *Request) (*Response, error) {
 	var kept []string
 	for part := range strings.SplitSeq(req.Query, "&") {
 		if part != "pretty=false" && !strings.HasPrefix(part, "timeoutSeconds=") && part != "allowWatchBookmarks=true" {
@@ -44,7 +44,7 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 	query := strings.Join(kept, "&")
 	if slices.Contains(kept, "limit=1") && !strings.Contains(query, "resourceVersion=") && !strings.Contains(query, "continue=") && !s.checks {
 		s.checked++
-		return io.NopCloser(strings.NewReader(podList("1000000", "next", "a"))), nil
+		return &Response{ReadCloser: &Response{ReadCloser: io.NopCloser(strings.NewReader(podList("1000000", "next", "a")))}}, nil
 	}
 	s.requests = append(s.requests, req.Path+"?"+query)
 	if len(s.requests) > len(s.answers) {
@@ -58,7 +58,7 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &scriptBody{ctx: ctx, text: strings.NewReader(a.body), end: a.end}, nil
+	return &Response{ReadCloser: &Response{ReadCloser: &scriptBody{ctx: ctx, text: strings.NewReader(a.body), end: a.end}}}, nil
 }
 
 type scriptBody struct {

@@ -18,12 +18,12 @@ type slowLink struct {
 	pause   time.Duration
 }
 
-func (s *slowLink) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+func (s *slowLink) Open(ctx context.Context, req *Request) (*Response, error) {
 	body, err := s.Transport.Open(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return &slowBody{ReadCloser: body, ctx: ctx, link: s}, nil
+	return &Response{ReadCloser: &Response{ReadCloser: &slowBody{ReadCloser: body, ctx: ctx, link: s}}}, nil
 }
 
 type slowBody struct {

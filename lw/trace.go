@@ -3,8 +3,6 @@ package lw
 import (
 	"context"
 	"io"
-
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 )
 
 // Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The stream
@@ -54,18 +52,18 @@ func ContextTrace(ctx context.Context) *Trace {
 }
 
 // open sends a request over transport and reports it to the functions Open, Opened and Read of the trace.
-func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
+func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (*Response, error) {
 	if t.Open != nil {
 		t.Open(req)
 	}
-	body, err := transport.Open(ctx, req)
+	response, err := transport.Open(ctx, req)
 	if t.Opened != nil {
 		t.Opened(req, err)
 	}
 	if err == nil && t.Read != nil {
-		body = &tracedBody{ReadCloser: body, read: t.Read}
+		response.ReadCloser = &tracedBody{ReadCloser: response.ReadCloser, read: t.Read}
 	}
-	return body, err
+	return response, err
 }
 
 type tracedBody struct {
@@ -80,8 +78,6 @@ func (b *tracedBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-func (b *tracedBody) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
 func (t *Trace) frame(eventType EventType, scanned *Scanned) {
 	if t.Frame != nil {

@@ -11,13 +11,12 @@ import (
 // Open returns a *[StatusError] for an error response, for example from [ReadStatusError]. It returns
 // context.Cause(ctx) if ctx is done. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx)
 // if ctx is done, and otherwise the connection error. A WebSocket transport joins the messages of a watch with
-// newlines.
+// newlines. Errors must not contain the credential.
 //
-// Errors must not contain the credential. If the body has a method Redact(text string) string, it must return the text
-// without the credential. The client calls it for all server text that becomes part of an error. A Transport that wraps
-// the bodies of another Transport must forward the method.
+// A Transport that wraps another Transport must pass on all fields of the Response. To replace the body, replace only
+// the ReadCloser field.
 type Transport interface {
-	Open(ctx context.Context, req *Request) (io.ReadCloser, error)
+	Open(ctx context.Context, req *Request) (*Response, error)
 }
 
 // Request is a GET request.
@@ -26,4 +25,30 @@ type Request struct {
 	Query  string // escaped query without the question mark, for example "limit=500&resourceVersion=0"
 	Accept string // Accept header, or "" for application/json
 	Watch  bool   // whether the response is an endless stream of events
+
+	// IfNoneMatch is the ETag of an earlier response to the same request, or "". If the resource has not changed, a
+	// server that supports ETags responds without a body, and Open returns an error that matches [ErrNotModified]. A
+	// kube-apiserver supports ETags only for aggregated discovery.
+	IfNoneMatch string
+}
+
+// Response is a successful response. The caller reads the body from it and must close it.
+type Response struct {
+	io.ReadCloser // response body
+
+	// ETag is the ETag header, or "". A watch has none. A web page can read the header of another origin only if the
+	// server exposes it with CORS. A kube-apiserver does not.
+	ETag string
+
+	// RedactFunc returns text without the credential of the request. Nil means that the response cannot contain it.
+	RedactFunc func(text string) string
+}
+
+// Redact returns text without the credential of the request. The client calls it for all server text that becomes part
+// of an error, because a server may repeat the credential.
+func (r *Response) Redact(text string) string {
+	if r.RedactFunc == nil {
+		return text
+	}
+	return r.RedactFunc(text)
 }

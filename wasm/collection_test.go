@@ -16,8 +16,8 @@ import (
 // answer is a fake transport that returns the same response to every request.
 type answer string
 
-func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(a))), nil
+func (a answer) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}}, nil
 }
 
 func TestRowsKeepTextUntilSent(t *testing.T) {

@@ -99,7 +99,7 @@ export function glue(program, host) {
     read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED,
     text(id, what, pointer, length) {
       const stream = streams.get(id)
-      const bytes = new TextEncoder().encode((what ? stream?.retryAfter : stream?.failure) ?? '')
+      const bytes = new TextEncoder().encode([stream?.failure, stream?.retryAfter, stream?.etag][what] ?? '')
       if (length) view(pointer, length).set(bytes.subarray(0, length))
       return Math.min(bytes.length, length || Infinity)
     },

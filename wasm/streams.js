@@ -15,6 +15,7 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
  * @property {number} state a status, a close code, or PENDING, FAILED or LOST
  * @property {string | undefined} [failure]
  * @property {string | null | undefined} [retryAfter]
+ * @property {string | null | undefined} [etag]
  * @property {(view: () => Uint8Array) => number} read
  * @property {() => void} close
  */
@@ -79,7 +80,7 @@ export class Chunks {
   }
 }
 
-const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization)$/i
+const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)$/i
 
 /** The body of a response. The next part is requested after the module has read the previous one. */
 export class Body {
@@ -88,6 +89,8 @@ export class Body {
   failure
   /** @type {string | null | undefined} */
   retryAfter
+  /** @type {string | null | undefined} */
+  etag
   #chunks = new Chunks()
   #abort = new AbortController()
   /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
@@ -112,6 +115,7 @@ export class Body {
     fetch(url, options).then((response) => {
       this.#reader = response.body?.getReader()
       this.retryAfter = response.headers.get('Retry-After')
+      this.etag = response.headers.get('ETag')
       this.state = response.status
       this.#afterRead(!this.#reader)
     }).catch((error) => this.#fail(error))

@@ -7,18 +7,17 @@ import (
 	"errors"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
-	"github.com/seed-6d2a410a/listwatch/internal/preference"
-	"github.com/seed-6d2a410a/listwatch/internal/turns"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/seed-6d2a410a/listwatch/wasm/internal/turns"
 )
 
 // server records which transports work for an API server. All streams of the API server share it.
 type server struct {
-	preference *preference.Preference
-	sockets    *turns.Support
+	fallback *fallback.Transport // shares its choice of transport
+	sockets  *turns.Support
 }
 
 // transport returns the transport that a command describes. The transport calls onShare when a watch starts to share
@@ -46,11 +45,11 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 		at := description.Get("server").Raw() + description.Get("credentials").Raw()
 		known := m.servers[at]
 		if known == nil {
-			known = &server{new(preference.Preference), turns.NewSupport()}
+			known = &server{fallback.New(nil, nil), turns.NewSupport()}
 			m.servers[at] = known
 		}
 		free := &turns.Transport{HTTP: base, Take: bounded.Take}
-		bounded.First = fallback.New(preference.Shared{Transport: free, Preference: known.preference}, &turns.Sockets{WebSocket: ws.New(base), Support: known.sockets})
+		bounded.First = known.fallback.With(free, &turns.Sockets{WebSocket: ws.New(base), Support: known.sockets})
 		return bounded, nil
 	default:
 		return nil, errors.New("unknown transport " + kind)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -155,7 +154,7 @@ type collection struct {
 	protobuf  bool // the clientset allows protobuf
 }
 
-func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	c, err := s.resolve(ctx)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -85,12 +84,12 @@ func (c *client) ended(s *stream) error {
 }
 
 // Open implements lw.Transport.
-func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (c *client) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	got := c.exchange(requestOf(req))
 	if got.err != nil {
 		return nil, got.err
 	}
-	return &body{strings.NewReader(got.text), c, got.stream}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &body{strings.NewReader(got.text), c, got.stream}}}, nil
 }
 
 type body struct {

@@ -19,13 +19,13 @@ import (
 // answers is a fake transport. Each request removes the first element and returns it as the response body.
 type answers []io.Reader
 
-func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	body := (*a)[0]
 	*a = (*a)[1:]
-	return io.NopCloser(body), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(body)}}, nil
 }
 
 // watched decodes a response that contains watch events, and returns the objects of the events.

@@ -13,8 +13,8 @@ import (
 // answer is a fake transport that returns the same response to every request.
 type answer string
 
-func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(a))), nil
+func (a answer) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}}, nil
 }
 
 // A program can read the metadata of a compressed object directly. The method Object decompresses the complete object.

@@ -19,7 +19,7 @@ import (
 // silentTransport never answers a request.
 type silentTransport struct{}
 
-func (silentTransport) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (silentTransport) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
 }
@@ -36,14 +36,14 @@ func TestDiscoveryTimesOut(t *testing.T) {
 // busyTransport rejects the first requests with status 503 and a Retry-After of 7 seconds.
 type busyTransport struct{ rejections atomic.Int64 }
 
-func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (b *busyTransport) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	if b.rejections.Add(-1) >= 0 {
 		return nil, &lw.StatusError{Code: http.StatusServiceUnavailable, RetryAfter: 7 * time.Second}
 	}
 	if req.Path == "/api" {
 		return nil, &lw.StatusError{Code: http.StatusNotFound}
 	}
-	return io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`)), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`))}}, nil
 }
 
 // TestDiscoveryRetriesBusyServer checks that discovery waits for Retry-After and then retries.
@@ -63,7 +63,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 // absentTransport fails to connect for the requests that busyTransport would reject.
 type absentTransport struct{ busyTransport }
 
-func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	body, err := a.busyTransport.Open(ctx, req)
 	if lw.IsPermanent(err) || err == nil {
 		return body, err
@@ -100,7 +100,7 @@ func TestFromDoesNotFallBackToList(t *testing.T) {
 // halfSilentTransport never answers the discovery request for /api.
 type halfSilentTransport struct{ busyTransport }
 
-func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if req.Path == "/api" {
 		return silentTransport{}.Open(ctx, req)
 	}

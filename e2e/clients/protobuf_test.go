@@ -28,14 +28,14 @@ import (
 // response is an lw.Transport that returns the same body for every request.
 type response struct{ body io.Reader }
 
-func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(r.body), nil
+func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(r.body)}}, nil
 }
 
 // rejection is an lw.Transport that rejects every request with code 410. Its value is the response body.
 type rejection []byte
 
-func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+func (r rejection) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
 }
 
@@ -352,7 +352,7 @@ type recordedRequest struct {
 	accept string
 }
 
-func (r *recordedRequest) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (r *recordedRequest) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	r.accept = req.Accept
 	return r.response.Open(ctx, req)
 }

@@ -22,7 +22,7 @@ type wire struct {
 }
 
 // Open implements lw.Transport.
-func (w *wire) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (w *wire) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	query, err := url.ParseQuery(req.Query)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 	if w.cut != nil {
 		b.left = w.cut()
 	}
-	return b, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: b}}, nil
 }
 
 type wireBody struct {
@@ -89,14 +89,14 @@ type answer struct {
 	req  *lw.Request
 }
 
-func (a *answer) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (a *answer) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	a.req = req
 	if a.text != "" {
-		return io.NopCloser(strings.NewReader(a.text)), nil
+		return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(a.text))}}, nil
 	}
 	silent, never := io.Pipe()
 	context.AfterFunc(ctx, func() { never.CloseWithError(context.Cause(ctx)) })
-	return silent, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: silent}}, nil
 }
 
 func TestWireTruncatesResponses(t *testing.T) {

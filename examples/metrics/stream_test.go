@@ -4,7 +4,6 @@ package metrics
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 	"time"
@@ -84,7 +83,7 @@ func follow(t *testing.T, trace *lw.Trace, phase func() string) seen {
 // listsOnly is an lw.Transport that rejects watches.
 type listsOnly struct{ lw.Transport }
 
-func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (l listsOnly) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if req.Watch {
 		return nil, lwhttp.ErrNotUpgraded
 	}

@@ -49,6 +49,7 @@ const (
 const (
 	failure    = 0
 	retryAfter = 1
+	etag       = 2
 )
 
 // ErrLimit means that the unread messages of a WebSocket exceed its limit.
@@ -118,6 +119,9 @@ func (s *Stream) Dial(ctx context.Context, limit int64) error {
 
 // RetryAfter returns the Retry-After header of the response, or "" if the page cannot read it.
 func (s *Stream) RetryAfter() string { return s.text(retryAfter) }
+
+// ETag returns the ETag header of the response, or "" if the page cannot read it.
+func (s *Stream) ETag() string { return s.text(etag) }
 
 // Failure returns the host's error message or the close reason of a WebSocket.
 func (s *Stream) Failure() string { return s.text(failure) }

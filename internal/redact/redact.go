@@ -1,7 +1,12 @@
 // Package redact removes credentials from strings that a server, gateway or proxy wrote. All transports use it.
 package redact
 
-import "errors"
+import (
+	"encoding/base64"
+	"errors"
+	"strconv"
+	"strings"
+)
 
 // Secrets contains the credentials of a request.
 type Secrets []string
@@ -56,8 +61,12 @@ func (s Secrets) forms() (forms []string) {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // number of bits that share a base64 character with 0, 2 or 1 preceding bytes, modulo 3
-			if text := encode(secret, skip); len(text) >= whole {
+		for before := range 3 { // number of bytes before the secret in its group of 3 bytes, which has 4 base64 characters
+			text := base64.RawURLEncoding.EncodeToString([]byte("\x00\x00"[:before] + secret))
+			if before > 0 {
+				text = text[before+1:] // the removed characters also depend on the bytes before the secret
+			}
+			if len(text) >= whole {
 				forms = append(forms, text)
 			}
 		}
@@ -93,6 +102,32 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 		i, matched = i+n, matched+1
 	}
 	return i, matched
+}
+
+// unescape decodes the first character of text. n is the length of its escape sequence in bytes, or 1 if the character
+// is not escaped.
+func unescape(text string) (c byte, n int) {
+	code, base := "", 16
+	switch {
+	case text[0] == '%' && len(text) >= 3:
+		code, n = text[1:3], 3
+	case strings.HasPrefix(text, `\u`) && len(text) >= 6:
+		code, n = text[2:6], 6
+	case text[0] == '\\' && len(text) >= 2 && text[1] != 'u':
+		return text[1], 2
+	case strings.HasPrefix(text, "&#"):
+		i := strings.IndexByte(text[:min(len(text), 32)], ';') // limited, because the search happens at every position
+		if i > 3 && text[2]|0x20 == 'x' {
+			code, n = text[3:i], i+1
+		} else if i > 2 {
+			code, n, base = text[2:i], i+1, 10
+		}
+	}
+	value, err := strconv.ParseUint(code, base, 8)
+	if err != nil || value > '~' {
+		return text[0], 1
+	}
+	return byte(value), n
 }
 
 // digit maps the characters + and / of standard base64 to - and _ of URL-safe base64. It returns other characters

@@ -17,8 +17,8 @@ import (
 // body is a transport that always returns the same response.
 type body string
 
-func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(b))), nil
+func (b body) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(b)))}}, nil
 }
 
 // list returns the decoded items of a list response. items is the JSON between the brackets of the list's items array.

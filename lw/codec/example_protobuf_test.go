@@ -60,8 +60,8 @@ func field(number byte, value string) string {
 // response is a transport that always returns the same response.
 type response string
 
-func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(r))), nil
+func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(r)))}}, nil
 }
 
 // The protobuf codec decodes into any type with an Unmarshal method. For the types of k8s.io/api, write

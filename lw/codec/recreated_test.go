@@ -67,13 +67,13 @@ func listProtobuf(uid, color string) string {
 // responses is a transport that returns the lists one after another. Each watch fails, which causes a relist.
 type responses struct{ lists []string }
 
-func (r *responses) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (r *responses) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	if req.Watch || len(r.lists) == 0 {
 		return nil, &lw.StatusError{Code: 410, Reason: "Expired"}
 	}
 	list := r.lists[0]
 	r.lists = r.lists[1:]
-	return io.NopCloser(strings.NewReader(list)), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(list))}}, nil
 }
 
 // A rebuilt cluster can assign the resourceVersion of an earlier object to the object that replaces it.

@@ -3,6 +3,7 @@ package lwtest
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/http"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -79,7 +79,7 @@ func HangUp() Fault {
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
 	return spoil(n, half, func(event []byte) ([]byte, bool) {
-		return half(wsframe.New(websocket.TextMessage, true, event)), false
+		return half(newFrame(websocket.TextMessage, event)), false
 	})
 }
 
@@ -97,7 +97,7 @@ func Expire(n int) Fault {
 func endWith(n int, last []byte) Fault {
 	return spoil(n, func([]byte) []byte { return last }, func([]byte) ([]byte, bool) {
 		text := bytes.ToValidUTF8(last, []byte("?")) // a TEXT message must be valid UTF-8
-		return append(wsframe.New(websocket.TextMessage, true, text), wsframe.Close(websocket.CloseNormalClosure, "")...), false
+		return append(newFrame(websocket.TextMessage, text), newFrame(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))...), false
 	})
 }
 
@@ -107,6 +107,20 @@ func endWith(n int, last []byte) Fault {
 // true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Other responses are not affected.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return spoil(n, nil, with)
+}
+
+// newFrame returns a WebSocket frame of the type opcode as a server sends it (RFC 6455, section 5.2).
+func newFrame(opcode byte, payload []byte) []byte {
+	frame := []byte{0x80 | opcode} // 0x80 marks the only frame of a message
+	switch n := len(payload); {
+	case n < 126:
+		frame = append(frame, byte(n))
+	case n < 1<<16:
+		frame = binary.BigEndian.AppendUint16(append(frame, 126), uint16(n))
+	default:
+		frame = binary.BigEndian.AppendUint64(append(frame, 127), uint64(n))
+	}
+	return append(frame, payload...)
 }
 
 // spoil returns a Fault that forwards n events and replaces the next event. Over HTTP, it calls change, unless change is

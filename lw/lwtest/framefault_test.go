@@ -11,7 +11,6 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -85,12 +84,12 @@ func TestReplacedFrames(t *testing.T) {
 		want func(t *testing.T, conn *websocket.Conn)
 	}{
 		"fragmented message": {1, func(e []byte) ([]byte, bool) {
-			return append(append(wsframe.New(text, false, e[:9]), wsframe.New(0, false, nil)...), wsframe.New(0, true, e[9:])...), true
+			return append(append(newFragment(text, e[:9]), newFragment(0, nil)...), newFrame(0, e[9:])...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
 		}},
 		"ping before the event": {0, func(e []byte) ([]byte, bool) {
-			return append(wsframe.New(ping, true, []byte("you there?")), wsframe.New(text, true, e)...), true
+			return append(newFrame(ping, []byte("you there?")), newFrame(text, e)...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			pinged := ""
 			conn.SetPingHandler(func(data string) error { pinged = data; return nil })
@@ -99,24 +98,26 @@ func TestReplacedFrames(t *testing.T) {
 		}},
 		"lost event": {1, func([]byte) ([]byte, bool) { return nil, true },
 			func(t *testing.T, conn *websocket.Conn) { expectEvents(t, conn, "ADDED cm-1", "ADDED cm-3") }},
-		"binary message": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
+		"binary message": {0, func(e []byte) ([]byte, bool) { return newFrame(binary, e), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				opcode, _, err := conn.ReadMessage()
 				require.NoError(t, err)
 				require.Equal(t, binary, opcode)
 				expectEvents(t, conn, "ADDED cm-2")
 			}},
-		"message larger than the read limit": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
+		"message larger than the read limit": {0, func([]byte) ([]byte, bool) { return newFrame(text, long), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				conn.SetReadLimit(1 << 10)
 				require.Equal(t, websocket.ErrReadLimit, endOf(t, conn))
 			}},
 		"immediate close with code 1001 (going away)": {-1, func([]byte) ([]byte, bool) {
-			return wsframe.Close(websocket.CloseGoingAway, "restart"), false
+			return newFrame(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "restart")), false
 		}, func(t *testing.T, conn *websocket.Conn) {
 			require.Equal(t, &websocket.CloseError{Code: websocket.CloseGoingAway, Text: "restart"}, endOf(t, conn))
 		}},
-		"close with code 1011 (internal error)": {1, func([]byte) ([]byte, bool) { return wsframe.Close(websocket.CloseInternalServerErr, ""), false },
+		"close with code 1011 (internal error)": {1, func([]byte) ([]byte, bool) {
+			return newFrame(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseInternalServerErr, "")), false
+		},
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
 				requireClosed(t, websocket.CloseInternalServerErr, conn)
@@ -155,11 +156,18 @@ func TestReplaceFrameIgnoresFailedHandshakes(t *testing.T) {
 	require.Contains(t, string(body), `"reason":"Forbidden"`)
 }
 
+// newFragment returns a frame that a CONTINUATION frame follows.
+func newFragment(opcode byte, payload []byte) []byte {
+	frame := newFrame(opcode, payload)
+	frame[0] &^= 0x80
+	return frame
+}
+
 func TestFramesOfEveryLength(t *testing.T) {
 	for _, n := range []int{0, 1, 125, 126, 1<<16 - 1, 1 << 16, 1 << 17} {
 		s := start(t, nil)
 		s.Fail(Watches, 1, ReplaceFrame(-1, func([]byte) ([]byte, bool) {
-			return wsframe.New(websocket.BinaryMessage, true, make([]byte, n)), false
+			return newFrame(websocket.BinaryMessage, make([]byte, n)), false
 		}))
 		opcode, payload, err := openSocket(t, s.URL+watchConfigMaps).ReadMessage()
 		require.NoError(t, err)

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
 )
 
 // errClientLeft is the cancellation cause of a watch whose client closed the WebSocket.
@@ -66,7 +64,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 // single call, because faults replace frames, and because no pong may come between the parts of a frame.
 func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool {
 	for event := range watch.frames(ctx) {
-		if _, err := conn.NetConn().Write(wsframe.New(websocket.TextMessage, true, event)); err != nil {
+		if _, err := conn.NetConn().Write(newFrame(websocket.TextMessage, event)); err != nil {
 			return false
 		}
 	}

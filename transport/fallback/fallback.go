@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
+	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/preference"
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -28,44 +28,175 @@ import (
 // slow response no longer causes a switch.
 type Transport struct {
 	transports [2]lw.Transport
-	preference *preference.Preference
+	choice     *choice
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
+// hedgeDelay is the time after which a watch without a response is also opened over the other transport.
+const hedgeDelay = 3 * time.Second
+
 // New returns a transport that prefers first to second. The transport reports each switch once, to [lw.Trace].Switched
 // of the stream that caused it.
 func New(first, second lw.Transport) *Transport {
-	preferred := new(preference.Preference)
-	if shared, ok := first.(preference.Shared); ok {
-		first, preferred = shared.Transport, shared.Preference
-	}
-	return &Transport{[2]lw.Transport{first, second}, preferred}
+	return &Transport{[2]lw.Transport{first, second}, new(choice)}
+}
+
+// With returns a transport over two other transports that shares the current choice with t. Use it for transports to
+// the same server that differ, for example, in their credentials.
+func (t *Transport) With(first, second lw.Transport) *Transport {
+	return &Transport{[2]lw.Transport{first, second}, t.choice}
 }
 
 // Open implements [lw.Transport].
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	using, _ := t.preference.Current()
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
+	using := t.choice.get()
 	if !req.Watch {
 		return t.transports[using].Open(ctx, req)
 	}
-	r := &race{ctx: ctx, req: req, transports: t.transports, done: make(chan struct{})}
-	won, err := r.run(using)
-	if won == nil {
-		return nil, err
-	}
-	return &watchBody{attempt: won, ctx: ctx, transport: t, firstErr: err}, nil
+	return t.race(ctx, req, using)
 }
 
-// switchFrom switches to the other transport unless another stream has already done so. If the cause is [lw.ErrSilent],
-// it does not switch from a transport that has delivered data.
+// attempt is a watch over one of the two transports. As the response body of the watch, it determines whether the
+// Transport switches.
+type attempt struct {
+	io.ReadCloser
+	transport *Transport
+	index     int
+	ctx       context.Context // context of the stream, which outlives a canceled attempt
+	cancel    context.CancelFunc
+	response  *lw.Response
+	err       error
+	firstErr  error // error of the transport that was tried first, or nil if that transport opened this watch
+	received  bool
+}
+
+// race opens a watch over the current transport. After an error or after hedgeDelay it also tries the other transport.
+// The first response wins.
+func (t *Transport) race(ctx context.Context, req *lw.Request, using int) (*lw.Response, error) {
+	var attempts []*attempt
+	var won *attempt
+	answers, done := make(chan *attempt), make(chan struct{})
+	defer func() {
+		close(done)
+		for _, a := range attempts {
+			if a != won {
+				a.cancel()
+			}
+		}
+	}()
+	start := func(index int) {
+		attemptCtx, cancel := context.WithCancel(ctx)
+		a := &attempt{transport: t, index: index, ctx: ctx, cancel: cancel}
+		attempts = append(attempts, a)
+		go func() {
+			a.response, a.err = t.transports[index].Open(attemptCtx, req)
+			select {
+			case answers <- a:
+			case <-done:
+				if a.err == nil {
+					_ = a.response.Close()
+				}
+			}
+		}()
+	}
+	hedge := time.NewTimer(hedgeDelay)
+	defer hedge.Stop()
+	start(using)
+	var firstErr error
+	for failures := 0; ; {
+		select {
+		case <-hedge.C:
+		case a := <-answers:
+			current := a.index == using
+			switch {
+			case a.err == nil:
+				if won = a; !current {
+					if a.firstErr = firstErr; firstErr == nil {
+						a.firstErr = lw.ErrSilent
+					}
+				}
+				a.ReadCloser, a.response.ReadCloser = a.response.ReadCloser, a
+				return a.response, nil
+			case ctx.Err() != nil:
+				return nil, context.Cause(ctx)
+			case current && !isTransportError(a.err):
+				return nil, a.err
+			case current:
+				firstErr = a.err
+			}
+			if failures++; failures == 2 {
+				return nil, firstErr
+			}
+		}
+		if len(attempts) == 1 {
+			start(1 - using)
+		}
+	}
+}
+
+func (a *attempt) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	if n > 0 && !a.received {
+		a.received = true
+		if a.firstErr != nil {
+			a.transport.switchFrom(a.ctx, 1-a.index, a.firstErr)
+		}
+		a.transport.choice.confirm(a.index)
+	}
+	if err != nil && !a.received && (errors.Is(err, lw.ErrSilent) || context.Cause(a.ctx) == lw.ErrSilent) {
+		a.transport.switchFrom(a.ctx, a.index, lw.ErrSilent)
+	}
+	return n, err
+}
+
+// Close ends the watch.
+func (a *attempt) Close() error {
+	defer a.cancel()
+	return a.ReadCloser.Close()
+}
+
+// switchFrom switches to the other transport unless another stream has already done so, and reports the switch. If the
+// cause is [lw.ErrSilent], it does not switch from a transport that has delivered data.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
-	if !t.preference.Switch(from, cause == lw.ErrSilent) {
+	if !t.choice.leave(from, cause == lw.ErrSilent) {
 		return
 	}
 	if switched := lw.ContextTrace(ctx).Switched; switched != nil {
 		switched(cause)
 	}
+}
+
+// choice contains the index of the transport in use, 0 or 1.
+type choice struct {
+	mu        sync.Mutex
+	current   int
+	confirmed bool // a watch over the current transport delivered data
+}
+
+func (c *choice) get() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
+}
+
+// leave selects the other transport and reports whether it did so. It does nothing if another stream has already
+// switched from the transport with this index. After a timeout, it also does nothing if the transport is confirmed.
+func (c *choice) leave(index int, timeout bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != index || c.confirmed && timeout {
+		return false
+	}
+	c.current, c.confirmed = 1-index, false
+	return true
+}
+
+// confirm records that a watch over the transport with this index has delivered data.
+func (c *choice) confirm(index int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.confirmed = c.confirmed || c.current == index
 }
 
 // isTransportError reports whether the other transport may succeed after err. Over HTTP, 401, 403 and 404 come from the
@@ -84,31 +215,4 @@ func isTransportError(err error) bool {
 		return true
 	}
 	return false
-}
-
-// watchBody is the response body of a watch. Its reads determine whether the transport switches.
-type watchBody struct {
-	*attempt
-	ctx       context.Context
-	transport *Transport
-	firstErr  error // error of the transport that was tried first, or nil if that transport opened this watch
-	received  bool
-}
-
-// Redact removes the credential of the request from text. See package redact.
-func (w *watchBody) Redact(text string) string { return redact.Body(w.body, text) }
-
-func (w *watchBody) Read(p []byte) (int, error) {
-	n, err := w.body.Read(p)
-	if n > 0 && !w.received {
-		w.received = true
-		if w.firstErr != nil {
-			w.transport.switchFrom(w.ctx, 1-w.index, w.firstErr)
-		}
-		w.transport.preference.Confirm(w.index)
-	}
-	if err != nil && !w.received && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
-		w.transport.switchFrom(w.ctx, w.index, lw.ErrSilent)
-	}
-	return n, err
 }

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/preference"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -22,12 +21,12 @@ type stub struct {
 	end   error // error at the end of the body; nil means io.EOF
 }
 
-func (s *stub) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (s *stub) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	s.asked++
 	if s.err != nil {
 		return nil, s.err
 	}
-	return io.NopCloser(io.MultiReader(strings.NewReader(s.text), failing{s.end})), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader(s.text), failing{s.end}))}}, nil
 }
 
 type failing struct{ error }
@@ -142,7 +141,7 @@ type slow struct {
 	after time.Duration
 }
 
-func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s *slow) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	select {
 	case <-time.After(s.after):
 		return s.stub.Open(ctx, req)
@@ -212,11 +211,10 @@ func TestFirstResponseWins(t *testing.T) {
 	}
 }
 
-func TestStreamsSharePreference(t *testing.T) {
-	known := new(preference.Preference)
-	ann := New(preference.Shared{Transport: &stub{err: rejection(501)}, Preference: known}, &stub{text: "events"})
+func TestTransportsShareChoice(t *testing.T) {
+	ann := New(&stub{err: rejection(501)}, &stub{text: "events"})
 	first, second := &stub{text: "first"}, &stub{text: "second"}
-	bob := New(preference.Shared{Transport: first, Preference: known}, second)
+	bob := ann.With(first, second)
 	_, _, switched := watch(t, ann)
 	require.Error(t, switched)
 	text, _, _ := watch(t, bob)

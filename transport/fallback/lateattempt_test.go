@@ -21,12 +21,12 @@ type late struct {
 	open  int   // number of open bodies
 }
 
-func (l *late) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (l *late) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	l.asked++
 	time.Sleep(l.after)
 	l.ended = ctx.Err()
 	l.open++
-	return &lateBody{strings.NewReader(l.text), l}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &lateBody{strings.NewReader(l.text), l}}}, nil
 }
 
 type lateBody struct {

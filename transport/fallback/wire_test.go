@@ -11,6 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestETagPassesThroughFallback(t *testing.T) {
+	base, err := lwhttp.New(server.URL(t), nil)
+	require.NoError(t, err)
+	defer base.Close()
+	transport := New(base, ws.New(base))
+	response, err := transport.Open(t.Context(), &lw.Request{Path: "/etag"})
+	require.NoError(t, err)
+	defer response.Close()
+	require.Equal(t, `"v1"`, response.ETag)
+	_, err = transport.Open(t.Context(), &lw.Request{Path: "/etag", IfNoneMatch: response.ETag})
+	require.ErrorIs(t, err, lw.ErrNotModified)
+}
+
 // An error response over HTTP must not cause a WebSocket handshake. In a browser, the handshake would send the token as
 // a subprotocol.
 func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {

@@ -67,7 +67,7 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 				require.NoError(t, err)
 				answer := make(chan struct{})
 				defer func() { close(answer); synctest.Wait() }()
-				lwhttp.ReadFiles(t, func(name, path string) ([]byte, error) {
+				transport.ReadFiles(func(name, path string) ([]byte, error) {
 					<-answer
 					return secretfile.Read(name, path)
 				})
@@ -95,7 +95,7 @@ func TestReadOutlivesCanceledRequest(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		read := make(chan struct{})
-		lwhttp.ReadFiles(t, func(name, path string) ([]byte, error) {
+		transport.ReadFiles(func(name, path string) ([]byte, error) {
 			defer close(read)
 			cancel() // the request returns during the rest of this read
 			return secretfile.Read(name, path)
@@ -116,7 +116,7 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		transport := network.transport(t, lwhttp.Options{TokenFile: path})
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
-		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
+		transport.ReadFiles(func(string, string) ([]byte, error) { <-answer; return nil, nil })
 		for range 2 { // the second request waits for the read that the first request started
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)

@@ -28,6 +28,9 @@ type boundedDialer struct {
 	single    *permits // permits for requests that need HTTP/1.1
 }
 
+// newBoundedDialer limits the dials of transport. For an https URL, requests share a single permit at first, because
+// most servers speak HTTP/2: all requests can then use the connection of the first dial. Only that connection shows
+// whether the server speaks HTTP/1.1, in which case connected adds the other permits.
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
 	b := &boundedDialer{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
 	if scheme == "http" { // plain http URLs do not support HTTP/2
@@ -59,7 +62,7 @@ func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error)
 // try sends a request. It releases the permit as soon as the request has a connection. If the dial fails, all requests
 // that are waiting for a permit fail with the same error.
 func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, error) {
-	ctx := context.WithValue(request.Context(), permitKey{}, p)
+	ctx := context.WithValue(request.Context(), permitKey{}, p) // for withPermit, which net/http calls
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: p.connected})
 	response, err := b.transport.RoundTrip(request.WithContext(ctx))
 	if err != nil && p.held.Load() && ctx.Err() == nil {
@@ -68,8 +71,6 @@ func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, e
 	p.release()
 	return response, err
 }
-
-func (b *boundedDialer) CloseIdleConnections() { b.transport.CloseIdleConnections() }
 
 var errNoPermit = errors.New("http: no connection is available for the request")
 
@@ -97,7 +98,7 @@ func (p *permit) connected(info httptrace.GotConnInfo) {
 		return
 	}
 	if conn, ok := info.Conn.(*tls.Conn); !ok || conn.ConnectionState().NegotiatedProtocol != "h2" {
-		p.from.widen()
+		p.from.grow(maxDials) // each HTTP/1.1 request needs its own connection
 	}
 	p.release()
 }
@@ -112,26 +113,20 @@ func (p *permit) release() {
 type permits struct {
 	available chan struct{}
 
-	mu      sync.Mutex
-	total   int
-	failure *dialFailure // reports the next dial failure to the requests that are waiting for a permit
-}
-
-// dialFailure announces a failed dial to the requests that are waiting for a permit. They fail with err.
-type dialFailure struct {
-	done chan struct{}
-	err  error
+	mu     sync.Mutex
+	total  int
+	failed context.Context // canceled when the next dial fails, with its error as the cause
+	cancel context.CancelCauseFunc
 }
 
 func newPermits(n int) *permits {
-	s := &permits{available: make(chan struct{}, maxDials), failure: &dialFailure{done: make(chan struct{})}}
+	s := &permits{available: make(chan struct{}, maxDials)}
+	s.failed, s.cancel = context.WithCancelCause(context.Background())
 	s.grow(n)
 	return s
 }
 
-// widen raises the limit to maxDials, because each HTTP/1.1 request needs its own connection.
-func (s *permits) widen() { s.grow(maxDials) }
-
+// grow raises the number of permits to total.
 func (s *permits) grow(total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,24 +139,56 @@ func (s *permits) grow(total int) {
 // requests to an unreachable server fail after one dial timeout.
 func (s *permits) wait(ctx context.Context) (*permit, error) {
 	s.mu.Lock()
-	next := s.failure
+	failed := s.failed
 	s.mu.Unlock()
 	select {
 	case <-s.available:
 		p := &permit{from: s}
 		p.held.Store(true)
 		return p, nil
-	case <-next.done:
-		return nil, next.err
+	case <-failed.Done():
+		return nil, context.Cause(failed)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
+// fail ends all calls of wait with err.
 func (s *permits) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failure.err = err
-	close(s.failure.done)
-	s.failure = &dialFailure{done: make(chan struct{})}
+	s.cancel(err)
+	s.failed, s.cancel = context.WithCancelCause(context.Background())
+}
+
+// These limits apply to the HTTP/2 connections that one request opens. With the default client, a request needs a second
+// connection only if the server does not serve it on the first. With a custom client, concurrent requests also take each
+// other's connections: one of 1,000 requests opened 16 connections to a server with 10 streams per connection.
+const (
+	maxConnections       = 3
+	maxCustomConnections = 20
+)
+
+// errUnserved reports that a request has opened the maximum number of HTTP/2 connections.
+var errUnserved = errors.New("http: the server accepted HTTP/2 connections but did not serve the request; it may be shutting down")
+
+// limitConnections returns a copy of a request that fails with errUnserved after it has opened most HTTP/2 connections.
+// The limit is necessary because a server can close each connection with GOAWAY before it serves the request. net/http
+// then opens the next connection at once and without limit. The caller must call end when the response has ended.
+func limitConnections(request *http.Request, most int32) (limited *http.Request, end func()) {
+	ctx, cancel := context.WithCancelCause(request.Context())
+	var opened atomic.Int32
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { // called before each attempt of net/http
+			if opened.Load() >= most {
+				cancel(errUnserved)
+			}
+		},
+		TLSHandshakeDone: func(state tls.ConnectionState, err error) {
+			if err == nil && state.NegotiatedProtocol == "h2" {
+				opened.Add(1)
+			}
+		},
+	})
+	return request.WithContext(ctx), func() { cancel(nil) }
 }

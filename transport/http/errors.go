@@ -2,7 +2,12 @@ package http
 
 import (
 	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -22,19 +27,42 @@ func (notUpgraded) Error() string {
 
 func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 
-// errRedirects reports that a request was redirected ten times. Browsers have their own limit and error.
-var errRedirects = errors.New("http: stopped after 10 redirects")
-
 // errPartial reports a 206 response. No request asks for a range, so the missing objects would look deleted.
 var errPartial error = &lw.StatusError{Code: 206, Reason: "PartialContent", Message: "the response is only a part of the resource"}
 
 // isToken reports whether text is valid in an Authorization header. net/http and fetch quote invalid text in their
 // errors.
 func isToken(text string) bool {
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] > '~' {
-			return false
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// headerSecrets returns the words in the values of custom headers, because each word may be an API key or a cookie. It
+// skips words shorter than 8 bytes. It also skips identity headers, so that error messages can contain the user name.
+func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
+	for name, values := range header {
+		name = strings.ToLower(name)
+		if strings.HasPrefix(name, "impersonate-") || strings.HasPrefix(name, "x-remote-") {
+			continue
+		}
+		for _, value := range values {
+			for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == ';' }) {
+				if len(word) >= 8 {
+					secrets = append(secrets, word)
+				}
+			}
 		}
 	}
-	return true
+	return secrets
+}
+
+// retryAfter returns a Retry-After header in seconds. It converts a date and rounds the result up. It returns any other
+// header unchanged.
+func retryAfter(header string, now time.Time) string {
+	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} { // RFC 9110, section 5.6.7
+		if date, err := time.Parse(layout, header); err == nil {
+			seconds := math.Ceil(date.Sub(now).Seconds())
+			return strconv.FormatInt(int64(min(max(seconds, 0), math.MaxInt32)), 10)
+		}
+	}
+	return header
 }

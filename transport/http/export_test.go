@@ -4,7 +4,6 @@ package http
 
 import (
 	"context"
-	"testing"
 	"time"
 )
 
@@ -13,24 +12,19 @@ type RoundTrippers = roundTrippers
 
 // Current returns the round trippers for a request. failed is nil, or the round trippers of a failed first attempt.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
-	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
+	now, err := t.current(context.Background(), credentials{roundTrippers: failed})
 	if err != nil {
 		panic(err)
 	}
-	return now
+	return now.roundTrippers
 }
 
-// ReadFiles replaces readFile until the test ends.
-func ReadFiles(t testing.TB, read func(name, path string) ([]byte, error)) {
-	before := readFile
-	readFile = read
-	t.Cleanup(func() { readFile = before })
-}
+// ReadFiles replaces the function that reads credential files.
+func (t *Transport) ReadFiles(read func(name, path string) ([]byte, error)) { t.readFile = read }
 
 // Age simulates that the last read of the files was long ago, so that the next request reads them again.
 func (t *Transport) Age() {
-	s := t.authenticator.transports
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.checkedAt = s.checkedAt.Add(-time.Minute)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.checkedAt = t.checkedAt.Add(-time.Minute)
 }

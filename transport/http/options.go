@@ -3,7 +3,9 @@
 package http
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 )
 
 // Options configures a [Transport]. The zero value is valid and sends no credentials.
@@ -57,19 +61,34 @@ type Credential struct {
 	KeyData  []byte // PEM private key
 }
 
-// caFile returns the path of the file with the certificate authorities, or "" if no file is used.
-func (o *Options) caFile() string {
-	if len(o.CAData) > 0 {
-		return ""
+// Format prints the options for every fmt verb, because options are often logged. It prints "…" instead of secrets.
+func (o Options) Format(f fmt.State, verb rune) {
+	type plain Options // plain has no Format method, so Fprintf prints its fields
+	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)
+	o.CAData, o.CertData, o.KeyData = []byte(redacted(o.CAData)), []byte(redacted(o.CertData)), []byte(redacted(o.KeyData))
+	header := map[string][]string{}
+	for name := range o.Header {
+		header[name] = []string{"…"}
 	}
-	return o.CAFile
+	o.Header = header
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(o))
 }
 
-func (o *Options) certFile() string {
-	if len(o.CertData) > 0 {
+// Format prints which fields are set, without their values.
+func (c Credential) Format(f fmt.State, verb rune) {
+	type plain Credential
+	c = Credential{redacted(c.Token), []byte(redacted(c.CertData)), []byte(redacted(c.KeyData))}
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(c))
+}
+
+// MarshalJSON returns the output of Format as a JSON string, so that JSON logs contain no secrets.
+func (c Credential) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(fmt.Sprint(c))), nil }
+
+func redacted[text string | []byte](secret text) string {
+	if len(secret) == 0 {
 		return ""
 	}
-	return o.CertFile
+	return "…"
 }
 
 func (o *Options) validate(server *url.URL) error {
@@ -162,4 +181,30 @@ func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 		return nil, errors.New("http: the proxy's URL must look like http://host:port, https://host:port or socks5://host:port")
 	}
 	return http.ProxyURL(proxy), nil
+}
+
+// proxySecrets returns the proxy passwords that requests to the server may use. A proxy may repeat its password in an
+// error.
+func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err error) {
+	toProxy, err := o.proxy()
+	if o.Client != nil {
+		toProxy = nil
+		if known, ok := cmp.Or(o.Client.Transport, http.DefaultTransport).(*http.Transport); ok {
+			toProxy = known.Proxy
+		}
+	}
+	if err != nil || toProxy == nil {
+		return nil, err
+	}
+	for _, scheme := range []string{"http", "https"} { // a redirect to another scheme may use another proxy
+		proxy, err := toProxy(&http.Request{URL: &url.URL{Scheme: scheme, Host: server.Host}})
+		if err != nil || proxy == nil {
+			continue // the request will fail with the same error
+		}
+		if password, ok := proxy.User.Password(); ok {
+			basic := base64.StdEncoding.EncodeToString([]byte(proxy.User.Username() + ":" + password))
+			secrets = append(secrets, password, basic)
+		}
+	}
+	return secrets, nil
 }

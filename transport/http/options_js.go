@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"strings"
 )
 
 // Options configures a [Transport]. The zero value is valid and sends no credentials.
@@ -18,10 +19,11 @@ type Options struct {
 }
 
 func (o *Options) validate(server string) error {
-	switch _, rest := cutScheme(server); {
-	case rest == "" || rest[0] == '/':
+	scheme, rest, _ := strings.Cut(server, "://")
+	switch {
+	case scheme != "http" && scheme != "https" || rest == "" || rest[0] == '/':
 		return errors.New("http: the server's URL must look like https://host:port")
-	case has(rest, '@', '?', '#'):
+	case strings.ContainsAny(rest, "@?#"):
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
 	case !isToken(o.Token):
 		return errors.New("http: the token contains an invalid character")
@@ -33,25 +35,4 @@ func (o *Options) validate(server string) error {
 		return nil
 	}
 	return errors.New("http: Credentials must be omit, same-origin or include")
-}
-
-// cutScheme splits a URL into "http" or "https" and the text after "://". It returns empty strings for other schemes.
-func cutScheme(url string) (scheme, rest string) {
-	for _, scheme := range []string{"http", "https"} {
-		if n := len(scheme) + len("://"); len(url) > n && url[:n] == scheme+"://" {
-			return scheme, url[n:]
-		}
-	}
-	return "", ""
-}
-
-func has(s string, any ...byte) bool {
-	for i := range len(s) {
-		for _, c := range any {
-			if s[i] == c {
-				return true
-			}
-		}
-	}
-	return false
 }

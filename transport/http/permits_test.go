@@ -32,7 +32,7 @@ func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
-	transport.authenticator.transports.active.Load().authenticated.(*boundedDialer).transport.DialContext = withPermit(n.DialContext)
+	transport.active.authenticated.(*boundedDialer).transport.DialContext = withPermit(n.DialContext)
 	return transport
 }
 
@@ -227,7 +227,7 @@ func TestUpgradesDialSeparately(t *testing.T) {
 				require.Error(t, err)
 			})
 			requests.Go(func() {
-				_, _, err := transport.Upgrade(t.Context(), watchRequest, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}})
+				_, _, _, err := transport.Upgrade(t.Context(), watchRequest, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}})
 				require.Error(t, err)
 			})
 		}

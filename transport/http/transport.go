@@ -6,21 +6,33 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
-	client        http.Client // a template; Open copies it and sets the Transport field of the copy
-	authenticator *authenticator
+	opts    Options        // a copy, because the caller may change its options
+	server  *url.URL       // only requests to its origin receive credentials
+	client  http.Client    // a template; do copies it and sets the Transport field of the copy
+	secrets redact.Secrets // secrets that every request to the server contains
+
+	readFile  func(purpose, path string) ([]byte, error)
+	reading   chan struct{} // a lock; held while the files are read and credentials are replaced
+	mu        sync.Mutex
+	active    credentials
+	checkedAt time.Time // when the files were last read
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -39,24 +51,30 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	guard := &authenticator{
-		server: parsed, credentialFunc: opts.CredentialFunc, header: http.Header(opts.Header).Clone(), userAgent: cmp.Or(opts.UserAgent, "listwatch"),
+	t := &Transport{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}
+	t.opts.Header, t.opts.UserAgent = http.Header(opts.Header).Clone(), cmp.Or(opts.UserAgent, "listwatch")
+	if len(opts.CAData) > 0 {
+		t.opts.CAFile = ""
 	}
-	proxies, err := opts.proxySecrets(parsed)
-	if err != nil {
+	if len(opts.CertData) > 0 {
+		t.opts.CertFile, t.opts.KeyFile = "", ""
+	}
+	if t.secrets, err = opts.proxySecrets(parsed); err != nil {
 		return nil, err
 	}
-	guard.secrets = append(proxies, headerSecrets(opts.Header)...)
-	if guard.token, err = newTokenSource(opts); err != nil {
-		return nil, err
+	t.secrets = append(t.secrets, headerSecrets(opts.Header)...)
+	t.client.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
+		if len(via) >= 10 {
+			return errors.New("http: stopped after 10 redirects")
+		}
+		return nil
 	}
-	if guard.transports, err = newTransportSource(opts, parsed); err != nil {
-		return nil, err
-	}
-	t := &Transport{authenticator: guard}
-	t.client.CheckRedirect = follow
 	if opts.Client != nil {
 		t.client = *opts.Client
+	}
+	t.checkedAt = time.Now()
+	if t.active, err = t.initialCredentials(); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
@@ -64,28 +82,54 @@ func New(server string, opts *Options) (*Transport, error) {
 // Close closes idle connections. Open responses stay usable. Close does nothing if [Options.Client] is set, because
 // other code may use its connections.
 func (t *Transport) Close() {
-	if !t.authenticator.transports.callerOwned {
-		t.authenticator.transports.active.Load().closeIdle()
-	}
+	t.mu.Lock()
+	active := t.active
+	t.mu.Unlock()
+	active.closeIdle()
 }
 
 // Open implements [lw.Transport]. Reads of the body fail after ctx is done.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	response, secrets, err := t.do(ctx, req, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &body{ReadCloser: response.Body, ctx: ctx, secrets: secrets}, nil
+	return &lw.Response{ReadCloser: response.Body, ETag: response.Header.Get("ETag"), RedactFunc: secrets.Text}, nil
+}
+
+// Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires.
+// Upgrade uses the same credentials, TLS options and proxies as other requests, but always HTTP/1.1. It returns the
+// response headers, the connection, and a function that removes the credentials from received text. The caller owns the
+// connection, which stays open when ctx is done.
+func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (_ http.Header, _ io.ReadWriteCloser, redact func(text string) string, _ error) {
+	response, secrets, err := t.do(ctx, req, header)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	connection, ok := response.Body.(io.ReadWriteCloser)
+	if response.StatusCode != http.StatusSwitchingProtocols || !ok {
+		_ = response.Body.Close()
+		return nil, nil, nil, ErrNotUpgraded
+	}
+	return response.Header, connection, secrets.Text, nil
+}
+
+// Origin returns the server's origin (RFC 6454), for example "https://127.0.0.1:6443".
+func (t *Transport) Origin() string { return origin(t.server) }
+
+// Format prints only the server's origin, for every fmt verb.
+func (t *Transport) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "http.Transport{"+t.Origin()+"}")
 }
 
 // do sends a request with additional headers. The status 206 and all except 101 and 2xx are errors. do also returns the
 // secrets in the request, so that the caller can redact them.
-func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
+func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, redact.Secrets, error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
 		return nil, nil, err
 	}
-	client, tried := t.client, t.authenticator.attempt()
+	client, tried := t.client, &attempt{transport: t, secrets: t.secrets[:len(t.secrets):len(t.secrets)]}
 	client.Transport = tried
 	response, err := client.Do(request)
 	if err != nil {
@@ -103,7 +147,7 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	if req.Path != "" && req.Path[0] != '/' {
 		return nil, errPath
 	}
-	target := strings.TrimSuffix(t.authenticator.server.String(), "/") + req.Path
+	target := strings.TrimSuffix(t.server.String(), "/") + req.Path
 	if req.Query != "" {
 		target += "?" + req.Query
 	}
@@ -112,6 +156,9 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 		return nil, err
 	}
 	request.Header.Set("Accept", cmp.Or(req.Accept, "application/json"))
+	if req.IfNoneMatch != "" {
+		request.Header.Set("If-None-Match", req.IfNoneMatch)
+	}
 	if req.Watch {
 		// With gzip, each event would be delayed until the next event. Kubernetes 1.37 sends each flush of a streaming
 		// list as a gzip member, and compress/gzip returns the end of a member only after the start of the next.
@@ -121,22 +168,124 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	return request, nil
 }
 
+// attempt is the http.RoundTripper for one call of Open, including its redirects. It adds credentials to requests, but
+// only to requests for the server's own origin.
+type attempt struct {
+	transport *Transport
+	secrets   redact.Secrets // secrets of the transport and all tokens that this call sent
+	renewed   bool           // the credentials were renewed after a failure; a call of Open does this only once
+}
+
+func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
+	t := a.transport
+	ctx, sameOrigin := original.Context(), origin(original.URL) == origin(t.server)
+	if redirected := lw.ContextTrace(ctx).Redirected; redirected != nil && !sameOrigin {
+		redirected(a.secrets.Text(origin(original.URL)))
+	}
+	used, err := t.credentials(ctx, sameOrigin)
+	if err != nil {
+		return nil, err
+	}
+	response, err := a.send(original, sameOrigin, used)
+	unauthorized := sameOrigin && response != nil && response.StatusCode == http.StatusUnauthorized
+	if a.renewed || ctx.Err() != nil || err == nil && !unauthorized {
+		return response, err
+	}
+	a.renewed = true
+	fresh, failure := t.renew(ctx, used, sameOrigin, unauthorized)
+	if failure == nil && fresh.equal(used) || ctx.Err() != nil {
+		return response, err
+	}
+	if response != nil && response.Body != nil {
+		_ = response.Body.Close()
+	}
+	if failure != nil {
+		return nil, failure
+	}
+	return a.send(original, sameOrigin, fresh)
+}
+
+func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (*http.Response, error) {
+	t, request := a.transport, original.Clone(original.Context())
+	request.Header.Set("User-Agent", t.opts.UserAgent)
+	via := c.authenticated
+	if sameOrigin {
+		for name, values := range t.opts.Header {
+			request.Header[http.CanonicalHeaderKey(name)] = values
+		}
+		if c.token != "" {
+			request.Header.Set("Authorization", "Bearer "+c.token)
+			a.secrets = append(a.secrets, c.token)
+		}
+	} else {
+		request.Header.Del("Authorization")
+		via = c.anonymous
+	}
+	most := int32(maxConnections)
+	if t.opts.Client != nil || !sameOrigin {
+		most = maxCustomConnections
+	}
+	limited, end := limitConnections(request, most)
+	response, err := via.RoundTrip(limited)
+	if context.Cause(limited.Context()) == errUnserved {
+		err = errUnserved
+	}
+	if response != nil && response.StatusCode != http.StatusSwitchingProtocols { // an upgraded connection belongs to the caller
+		if _, err := url.Parse(response.Header.Get("Location")); err != nil {
+			response.Header.Del("Location") // net/http would quote the invalid header in an error, and it may contain a token
+		}
+		if response.Body != nil { // the RoundTripper of a custom client may return a response without a body
+			response.Body = &body{ReadCloser: response.Body, ctx: original.Context(), attempt: a, via: c.roundTrippers, end: end}
+			return response, err
+		}
+	}
+	end()
+	return response, err
+}
+
+// responseError returns the error for a response with an error status.
+func (a *attempt) responseError(response *http.Response) error {
+	if response.StatusCode == http.StatusPartialContent {
+		return errPartial
+	}
+	text := &lw.Response{ReadCloser: response.Body, RedactFunc: a.secrets.Text}
+	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
+	if response.Request != nil && origin(response.Request.URL) != a.transport.Origin() {
+		return fmt.Errorf("http: redirected to %s without credentials: %w", a.secrets.Text(origin(response.Request.URL)), rejected)
+	}
+	return rejected
+}
+
 // body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
 type body struct {
 	io.ReadCloser
 	ctx     context.Context
-	secrets redact.Secrets
+	attempt *attempt
+	via     *roundTrippers
+	end     func() // releases the context of the request
 }
-
-// Redact removes the credential of the request from text. See package redact.
-func (b *body) Redact(text string) string { return b.secrets.Text(text) }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		err = cause(b.ctx, b.secrets.Error(err))
+		err = cause(b.ctx, b.attempt.secrets.Error(err))
 	}
 	return n, err
+}
+
+// Close closes the response. If other round trippers are in use now, Close also closes the idle connections of the
+// request's own round trippers, because no later request will.
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	b.end()
+	t := b.attempt.transport
+	t.mu.Lock()
+	replaced := t.active.roundTrippers != b.via
+	t.mu.Unlock()
+	if replaced {
+		b.via.closeIdle()
+	}
+	return err
 }
 
 // cause returns the cause of ctx if ctx is done, and otherwise err. If a CredentialFunc failed because of ctx, cause
@@ -149,4 +298,31 @@ func cause(ctx context.Context, err error) error {
 		return failed.error
 	}
 	return context.Cause(ctx)
+}
+
+// withoutQuery removes the query from the URL in an error of net/http, because the URL of a login page may contain
+// tokens.
+func withoutQuery(err error) error {
+	failed, ok := errors.AsType[*url.Error](err)
+	if !ok {
+		return err
+	}
+	target, parseErr := url.Parse(failed.URL)
+	if parseErr != nil {
+		failed.URL = "…"
+		return err
+	}
+	failed.URL = (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
+	return err
+}
+
+// origin returns the normalized origin of a URL (RFC 6454), with the host in lower case and an explicit port.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" && u.Scheme == "https" {
+		port = "443"
+	} else if port == "" {
+		port = "80"
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }

@@ -1,9 +1,11 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
@@ -22,15 +24,12 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport to the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
 // is added before the path of each request. opts may be nil. New does not send requests.
 func New(server string, opts *Options) (*Transport, error) {
-	t := &Transport{server: server}
+	t := &Transport{server: strings.TrimSuffix(server, "/")}
 	if opts != nil {
 		t.opts = *opts
 	}
 	if err := t.opts.validate(server); err != nil {
 		return nil, err
-	}
-	if t.server[len(server)-1] == '/' {
-		t.server = server[:len(server)-1]
 	}
 	return t, nil
 }
@@ -39,7 +38,7 @@ func New(server string, opts *Options) (*Transport, error) {
 func (t *Transport) Close() {}
 
 // Open implements [lw.Transport]. Reads of the body fail after ctx is done.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	url, token, err := t.Address(ctx, req)
 	if err != nil {
 		return nil, err
@@ -70,13 +69,12 @@ func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token st
 	return url, token, err
 }
 
-func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Request) (*lw.Response, error) {
 	stream := jsx.NewStream(url)
-	accept := req.Accept
-	if accept == "" {
-		accept = "application/json"
+	stream.Add("Accept", cmp.Or(req.Accept, "application/json"))
+	if req.IfNoneMatch != "" {
+		stream.Add("If-None-Match", req.IfNoneMatch)
 	}
-	stream.Add("Accept", accept)
 	if req.Watch {
 		stream.Add("Accept-Encoding", "identity") // has an effect only in Node.js, because browsers ignore it
 	}
@@ -89,18 +87,20 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		stream.Add("Authorization", "Bearer "+token)
 	}
 	b := &body{ctx: ctx, stream: stream, secrets: append(headerSecrets(t.opts.Header), token)}
+	response := &lw.Response{ReadCloser: b, RedactFunc: b.secrets.Text}
 	status, err := stream.Fetch(ctx, t.opts.Credentials)
 	switch {
 	case err == nil && status == 206:
 		err = errPartial
 	case err == nil && (status < 200 || status > 299):
-		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), b)
+		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), response)
 	}
 	if err != nil {
 		stream.Close()
 		return nil, b.explain(err, "no response: the server may be down or untrusted, or may not allow the origin of the page (CORS): ")
 	}
-	return b, nil
+	response.ETag = stream.ETag()
+	return response, nil
 }
 
 // body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
@@ -109,9 +109,6 @@ type body struct {
 	stream  *jsx.Stream
 	secrets redact.Secrets
 }
-
-// Redact removes the credential of the request from text. See package redact.
-func (b *body) Redact(text string) string { return b.secrets.Text(text) }
 
 func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -137,7 +134,7 @@ func (b *body) explain(err error, prefix string) error {
 		return context.Cause(b.ctx)
 	}
 	if failure, ok := errors.AsType[*jsx.Failure](err); ok {
-		return errors.New("http: " + prefix + b.Redact(failure.Text))
+		return errors.New("http: " + prefix + b.secrets.Text(failure.Text))
 	}
 	return err
 }

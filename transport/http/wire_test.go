@@ -95,6 +95,21 @@ func TestErrorResponsesAreTyped(t *testing.T) {
 	}
 }
 
+func TestUnchangedResourceIsNotSentAgain(t *testing.T) {
+	transport := dial(t, nil)
+	first, err := transport.Open(t.Context(), &lw.Request{Path: "/etag"})
+	require.NoError(t, err)
+	defer first.Close()
+	require.Equal(t, `"v1"`, first.ETag)
+	for range 2 {
+		_, err = transport.Open(t.Context(), &lw.Request{Path: "/etag", IfNoneMatch: first.ETag})
+		require.ErrorIs(t, err, lw.ErrNotModified)
+	}
+	text, err := ask(t, transport, &lw.Request{Path: "/etag", IfNoneMatch: `"v0"`})
+	require.NoError(t, err)
+	require.Equal(t, "the document", text)
+}
+
 // No request asks for a range, so a part of a list must not count as the list.
 func TestPartialResponsesAreErrors(t *testing.T) {
 	for _, watch := range []bool{false, true} {

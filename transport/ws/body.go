@@ -13,7 +13,6 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -153,15 +152,12 @@ func (b *body) endError(err error) error {
 	case b.handshake.readErr != nil:
 		return b.handshake.readErr
 	case !isClose:
-		return fmt.Errorf("%w: %s", ErrProtocol, b.Redact(strings.TrimPrefix(err.Error(), "websocket: ")))
+		return fmt.Errorf("%w: %s", ErrProtocol, b.handshake.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 	case closed.Code == websocket.CloseNormalClosure:
 		return io.EOF
 	}
-	return &CloseError{Code: closed.Code, Reason: b.Redact(closed.Text)}
+	return &CloseError{Code: closed.Code, Reason: b.handshake.redact(closed.Text)}
 }
-
-// Redact removes the credential of the request from text. See package redact.
-func (b *body) Redact(text string) string { return redact.Body(b.handshake.upgraded, text) }
 
 // Close ends the watch. It sends no close frame, because the server would respond only after all pending data.
 func (b *body) Close() error {

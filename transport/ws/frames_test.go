@@ -37,7 +37,7 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // open opens a watch that receives its WebSocket frames from conn, and returns its body.
-func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header http.Header, limit int64) (io.ReadCloser, error) {
+func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header http.Header, limit int64) (*lw.Response, error) {
 	t.Helper()
 	base, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{conn, header}}})
 	require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,6 +22,8 @@ import (
 // which handles credentials, TLS, proxies and redirects. After the handshake it reads and writes the upgraded
 // connection.
 type handshake struct {
+	net.Conn // nil, because gorilla calls no other methods
+
 	ctx       context.Context
 	transport *lwhttp.Transport
 	req       *lw.Request
@@ -30,7 +31,8 @@ type handshake struct {
 	request  []byte // the part of the handshake request that gorilla has written
 	response []byte // the part of the handshake response that gorilla has not read
 	upgraded io.ReadWriteCloser
-	err      error // error of the HTTP transport; Open returns it
+	redact   func(text string) string // removes the credential of the request from text of the server
+	err      error                    // error of the HTTP transport; Open returns it
 
 	pendingErr    error       // error that the next Read returns
 	readErr       error       // last error that Read has returned
@@ -66,37 +68,25 @@ func (h *handshake) upgrade() error {
 	if err != nil {
 		return err
 	}
-	header, upgraded, err := h.transport.Upgrade(h.ctx, h.req, asked.Header)
+	header, upgraded, redact, err := h.transport.Upgrade(h.ctx, h.req, asked.Header)
 	if status, ok := err.(*lw.StatusError); ok && (status.Code == http.StatusForbidden || status.Code == http.StatusNotFound) {
 		return &handshakeError{status}
 	}
 	if err != nil {
 		return err
 	}
-	var answer bytes.Buffer
-	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
-	err = checkOffers(asked.Header, header)
-	if err == nil {
-		err = handshakeHeaders(header).Write(&answer)
-	}
-	if err != nil {
-		_ = upgraded.Close()
-		return err
-	}
-	answer.WriteString("\r\n")
-	h.request, h.response, h.upgraded = nil, answer.Bytes(), upgraded
-	return nil
-}
-
-// handshakeHeaders returns the response headers that gorilla checks.
-func handshakeHeaders(answer http.Header) http.Header {
-	kept := http.Header{}
-	for _, name := range []string{"Connection", "Upgrade", accept, extensions, subprotocol} {
-		if values, ok := answer[name]; ok {
-			kept[name] = values
+	for _, name := range []string{extensions, subprotocol} { // gorilla does not check these headers
+		if strings.Trim(strings.Join(header[name], ","), " ,") != "" {
+			_ = upgraded.Close()
+			return responseError("the server selected a " + name + " value that the client did not offer")
 		}
 	}
-	return kept
+	var answer bytes.Buffer
+	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
+	_ = http.Header{"Connection": header["Connection"], "Upgrade": header["Upgrade"], accept: header[accept]}.Write(&answer)
+	answer.WriteString("\r\n")
+	h.request, h.response, h.upgraded, h.redact = nil, answer.Bytes(), upgraded, redact
+	return nil
 }
 
 const (
@@ -104,32 +94,6 @@ const (
 	extensions  = "Sec-Websocket-Extensions"
 	subprotocol = "Sec-Websocket-Protocol"
 )
-
-// checkOffers returns an error if the server selected an extension or a subprotocol that the client did not offer.
-// gorilla does not check this.
-func checkOffers(asked, answer http.Header) error {
-	for _, name := range []string{extensions, subprotocol} {
-		offered := elementsOf(asked[name])
-		for _, chosen := range elementsOf(answer[name]) {
-			if !slices.Contains(offered, chosen) {
-				return responseError("the server selected a " + name + " value that the client did not offer")
-			}
-		}
-	}
-	return nil
-}
-
-// elementsOf returns the elements of comma-separated header values, without their parameters.
-func elementsOf(values []string) (all []string) {
-	for element := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		name, _, _ := strings.Cut(element, ";")
-		name = strings.TrimSpace(name)
-		if name != "" {
-			all = append(all, name)
-		}
-	}
-	return all
-}
 
 func responseError(message string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, message) }
 
@@ -163,15 +127,5 @@ func (h *handshake) Close() error {
 // SetWriteDeadline sets the deadline of the next write. gorilla does not call it concurrently with Write.
 func (h *handshake) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
 
-// SetDeadline and SetReadDeadline do nothing, because the body closes the connection after a timeout.
-
-func (h *handshake) SetDeadline(time.Time) error     { return nil }
-func (h *handshake) SetReadDeadline(time.Time) error { return nil }
-
-func (h *handshake) LocalAddr() net.Addr  { return address{} }
-func (h *handshake) RemoteAddr() net.Addr { return address{} }
-
-type address struct{}
-
-func (address) Network() string { return "http" }
-func (address) String() string  { return "upgraded" }
+// SetDeadline does nothing, because the body closes the connection after a timeout.
+func (h *handshake) SetDeadline(time.Time) error { return nil }

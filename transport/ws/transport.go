@@ -5,14 +5,12 @@ package ws
 import (
 	"context"
 	"crypto/fips140"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 
 	"github.com/gorilla/websocket"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -49,7 +47,7 @@ func New(base *lwhttp.Transport) *Transport {
 // Protobuf watches use HTTP, because newlines must not separate protobuf events. Open returns a *[lw.StatusError] for
 // an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
 // incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all watches that need WebSocket.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.base.Open(ctx, req)
 	}
@@ -66,12 +64,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		case hand.err != nil:
 			err = hand.err // more specific than gorilla's error
 		case hand.upgraded != nil:
-			err = responseError(redact.Body(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
+			err = responseError(hand.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return nil, err
 	}
-	return newBody(ctx, conn, hand, t.limit), nil
+	return &lw.Response{ReadCloser: newBody(ctx, conn, hand, t.limit), RedactFunc: hand.redact}, nil
 }

@@ -2,12 +2,12 @@ package ws
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
-	"github.com/seed-6d2a410a/listwatch/internal/turns"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -36,14 +36,16 @@ func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limi
 //
 // If the server ends a watch at once, for example because its resourceVersion has expired, Firefox discards the
 // message. Open then opens the watch over HTTP.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch {
 		return t.base.Open(ctx, req)
 	}
+	probe := *req                                 // Firefox reports a response only after its first byte or at its end, so the probe must end soon
+	probe.Query = "timeoutSeconds=2&" + req.Query // comes first, because servers use the first value of a repeated parameter
 	for range 2 {
 		b, err := t.dial(ctx, req)
 		if err == nil {
-			return b, nil
+			return &lw.Response{ReadCloser: b, RedactFunc: b.secrets.Text}, nil
 		}
 		if errors.Is(err, jsx.ErrLost) {
 			return t.base.Open(ctx, req)
@@ -51,11 +53,11 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		if _, rejected := errors.AsType[*jsx.Failure](err); !rejected {
 			return nil, err
 		}
-		probe, err := t.base.Open(ctx, turns.Brief(req)) // Firefox reports a response only after its first byte or at its end
+		answer, err := t.base.Open(ctx, &probe)
 		if err != nil {
 			return nil, err
 		}
-		_ = probe.Close()
+		_ = answer.Close()
 	}
 	return nil, lwhttp.ErrNotUpgraded
 }
@@ -74,7 +76,7 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	}
 	stream := jsx.NewStream("ws" + url[len("http"):])
 	if token != "" {
-		stream.Add("", tokenProtocol+redact.Base64(token))
+		stream.Add("", tokenProtocol+base64.RawURLEncoding.EncodeToString([]byte(token)))
 		stream.Add("", otherProtocol)
 	}
 	if err := stream.Dial(ctx, t.limit); err != nil {
@@ -92,9 +94,6 @@ type body struct {
 	secrets redact.Secrets
 }
 
-// Redact removes the credential of the request from text. See package redact.
-func (b *body) Redact(text string) string { return b.secrets.Text(text) }
-
 func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -105,7 +104,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, &lw.FrameTooLargeError{Limit: int(b.limit)}
 	case n > 0 || err != nil:
 		if failure, ok := err.(*jsx.Failure); ok {
-			failure.Text = b.Redact(failure.Text)
+			failure.Text = b.secrets.Text(failure.Text)
 		}
 		return n, err
 	}
@@ -115,7 +114,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case 1006:
 		return 0, io.ErrUnexpectedEOF
 	default:
-		return 0, &CloseError{Code: code, Reason: b.Redact(b.stream.Failure())}
+		return 0, &CloseError{Code: code, Reason: b.secrets.Text(b.stream.Failure())}
 	}
 }
 

@@ -58,8 +58,8 @@ func watched[T lw.Keyed](codec lw.Codec[T], protobuf bool) func(io.Reader, int, 
 type transport struct{ body io.Reader }
 
 // Open implements lw.Transport.
-func (t transport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return io.NopCloser(t.body), nil
+func (t transport) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(t.body)}}, nil
 }
 
 // floor copies the lines without decoding them.

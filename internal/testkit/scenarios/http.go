@@ -102,7 +102,7 @@ func newLink(transport lw.Transport) *link {
 	return l
 }
 
-func (l *link) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	query, err := url.ParseQuery(req.Query)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (l *link) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 		cancel(nil)
 		return nil, err
 	}
-	return &linkBody{ReadCloser: body, release: func() { stop(); cancel(nil) }}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &linkBody{ReadCloser: body, release: func() { stop(); cancel(nil) }}}}, nil
 }
 
 type linkBody struct {

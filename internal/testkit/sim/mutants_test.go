@@ -15,7 +15,7 @@ import (
 // patient is a transport that ignores the engine's idle timeouts.
 type patient struct{ lw.Transport }
 
-func (p patient) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (p patient) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	patiently, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		if cause := context.Cause(ctx); cause != lw.ErrSilent {
@@ -28,12 +28,12 @@ func (p patient) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 // hasty is a transport that sets every initial-events-end annotation to "true".
 type hasty struct{ lw.Transport }
 
-func (h hasty) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (h hasty) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	body, err := h.Transport.Open(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return &hastyBody{ReadCloser: body}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &hastyBody{ReadCloser: body}}}, nil
 }
 
 type hastyBody struct {

@@ -79,7 +79,7 @@ func (q query) isList() bool { return !q.watch && !q.isCheck() }
 // no list has.
 func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
 
-func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s *sim) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	c := &conn{sim: s, query: parse(req), ctx: ctx, at: -1}
 	c.highest = number(c.version)
 	s.check.asked(c.query)
@@ -90,7 +90,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 		return nil, c.failed(err)
 	}
 	s.trace("← 200, %d bytes%s", len(c.pending), c.fate())
-	return body, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: body}}, nil
 }
 
 // failed records why a request has no response and returns the error for the engine.

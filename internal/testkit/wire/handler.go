@@ -24,6 +24,7 @@ import (
 //	/echo/CODE      returns an error response with a Status that repeats the credential
 //	/event          serves a watch with an ERROR event that repeats the credential
 //	/leave          closes a WebSocket with a reason that repeats the credential
+//	/etag           returns "the document" with an ETag, or 304 if If-None-Match contains it
 //	/token          returns 401 unless the bearer token is "fresh"
 //	/parts          sends each query parameter "say" as a chunk; "cut" then drops the connection
 //	/endless        sends bytes forever
@@ -40,7 +41,7 @@ func Handler() http.Handler {
 	s.seen <- map[string]bool{}
 	mux := http.NewServeMux()
 	for path, f := range map[string]http.HandlerFunc{
-		"/echo": s.echo, "/status/{code}": s.status, "/token": s.token, "/parts": s.parts, "/endless": s.endless,
+		"/echo": s.echo, "/status/{code}": s.status, "/etag": tagged, "/token": s.token, "/parts": s.parts, "/endless": s.endless,
 		"/sent": s.count(&s.sent), "/handshakes": s.count(&s.handshakes), "/echo/{code}": echoStatus, "/event": event, "/leave": leave, "/silent": s.silent, "/waiting": s.count(&s.waiting), "/nothing": nothing,
 		"/ws": s.webSocket, "/once": s.once,
 	} {
@@ -60,7 +61,8 @@ func allow(h http.Handler) http.Handler {
 		if origin := r.Header.Get("Origin"); origin != "" {
 			w.Header().Set("Access-Control-Allow-Origin", origin)
 			w.Header().Set("Access-Control-Allow-Credentials", "true")
-			w.Header().Set("Access-Control-Allow-Headers", "Authorization, Impersonate-User")
+			w.Header().Set("Access-Control-Allow-Headers", "Authorization, Impersonate-User, If-None-Match")
+			w.Header().Set("Access-Control-Expose-Headers", "ETag")
 		}
 		if r.Method != http.MethodOptions {
 			h.ServeHTTP(w, r)
@@ -121,6 +123,16 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(code)
 	_, _ = fmt.Fprintf(w, `{"kind":"Status","code":%d,"message":"because","details":{"retryAfterSeconds":7}}`, code)
+}
+
+func tagged(w http.ResponseWriter, r *http.Request) {
+	const etag = `"v1"`
+	w.Header().Set("ETag", etag)
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = w.Write([]byte("the document"))
 }
 
 func (s *server) token(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,7 @@ import (
 // page stands in for JavaScript, which provides and receives the data in a real page.
 type page struct{}
 
-func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+func (page) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return nil, lw.ReadStatusError(503, "1", page{})
 }
 

@@ -19,10 +19,10 @@ type server struct {
 	asked   atomic.Int32
 }
 
-func (s *server) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s *server) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	s.asked.Add(1)
 	if answer, ok := s.answers[req.Path]; ok {
-		return io.NopCloser(strings.NewReader(answer)), nil
+		return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(answer))}}, nil
 	}
 	return nil, &lw.StatusError{Code: http.StatusNotFound}
 }

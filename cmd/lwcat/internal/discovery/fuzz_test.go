@@ -16,12 +16,12 @@ import (
 // staticServer answers /api and /apis with fixed strings.
 type staticServer struct{ core, groups string }
 
-func (s staticServer) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s staticServer) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	text := s.core
 	if req.Path == "/apis" {
 		text = s.groups
 	}
-	return io.NopCloser(strings.NewReader(text)), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(text))}}, nil
 }
 
 // FuzzAsk checks that Ask and encoding/json find the same resources in the same order. It also checks that Find accepts

@@ -2,7 +2,6 @@ package discovery_test
 
 import (
 	"context"
-	"io"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -21,9 +20,9 @@ type endlessServer struct {
 	asked       atomic.Int32
 }
 
-func (e *endlessServer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+func (e *endlessServer) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	e.asked.Add(1)
-	return &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}}}, nil
 }
 
 // TestDocumentSizeLimit checks that reading an endless document fails after 8 MiB.

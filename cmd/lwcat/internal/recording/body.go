@@ -10,7 +10,7 @@ import (
 // Open implements [lw.Transport]. It returns the responses recorded for the request's path and query, in order. It
 // ignores the resourceVersion and the continue token. If the recording has no response, [Over] reports true for the
 // error.
-func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (c *Playback) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	s, last, err := c.player.take(req)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	if s.closed == nil && s.failure != nil { // the request was rejected
 		return nil, s.failure.toError(b.ended)
 	}
-	return b, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: b}}, nil
 }
 
 // replayBody is a recorded response body.

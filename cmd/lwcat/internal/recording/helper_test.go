@@ -26,12 +26,12 @@ type timedText struct {
 	text  string
 }
 
-func (s *scriptedTransport) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (s *scriptedTransport) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	time.Sleep(s.after)
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &scriptedBody{scriptedTransport: s, ctx: ctx}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &scriptedBody{scriptedTransport: s, ctx: ctx}}}, nil
 }
 
 type scriptedBody struct {

@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -141,14 +140,15 @@ type recorder struct {
 }
 
 // Open implements [lw.Transport].
-func (r *recorder) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (r *recorder) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	stream := r.writer.add(entry{Kind: kindOpen, Path: req.Path, Query: req.Query, Watch: req.Watch})
-	body, err := r.transport.Open(ctx, req)
+	response, err := r.transport.Open(ctx, req)
 	r.writer.add(entry{Kind: kindOpened, Stream: stream, Failure: newFailure(ctx, err)})
 	if err != nil {
 		return nil, err
 	}
-	return &recordedBody{ReadCloser: body, ctx: ctx, writer: r.writer, stream: stream}, nil
+	response.ReadCloser = &recordedBody{ReadCloser: response.ReadCloser, ctx: ctx, writer: r.writer, stream: stream}
+	return &lw.Response{ReadCloser: response}, nil
 }
 
 // recordedBody records a response body while it is read.
@@ -178,9 +178,6 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// Redact removes the credential of the request from text. See package redact.
-func (b *recordedBody) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
 func (b *recordedBody) Close() error {
 	b.close(&failure{Kind: failedReader})

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -56,7 +55,7 @@ const member = "lwcat.cells"
 
 // Open implements lw.Transport. An empty Table does not show to which resource it belongs. Open then requests the
 // ordinary list, which names its kind, so that an empty Table of another collection cannot delete objects.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	asked := *req
 	plain := cmp.Or(req.Accept, "application/json")
 	drop := strings.TrimPrefix(plain, "application/json")
@@ -65,17 +64,19 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		asked.Query += "&"
 	}
 	asked.Query += "includeObject=" + t.include
-	source, err := t.transport.Open(ctx, &asked)
+	response, err := t.transport.Open(ctx, &asked)
 	if err != nil {
 		return nil, err
 	}
+	source := response.ReadCloser
 	c := &converter{tables: t, source: &budget{reader: source, frame: t.frame}}
 	c.decoder = json.NewDecoder(c.source)
 	out, in := io.Pipe()
 	c.out = in
 	if req.Watch {
 		go func() { in.CloseWithError(c.convertWatch()) }()
-		return &body{out, source}, nil
+		response.ReadCloser = &body{out, source}
+		return &lw.Response{ReadCloser: response}, nil
 	}
 	empty := make(chan bool, 1)
 	go func() { in.CloseWithError(c.convertList(empty)) }()
@@ -85,7 +86,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		}
 		return t.transport.Open(ctx, req)
 	}
-	return &body{out, source}, nil
+	response.ReadCloser = &body{out, source}
+	return &lw.Response{ReadCloser: response}, nil
 }
 
 // Codec decodes objects like lw.RawCodec, but ignores their cells in comparisons. A cell such as the age changes even if
@@ -109,9 +111,6 @@ func (b *body) Close() error {
 	_ = b.PipeReader.Close() // always returns nil
 	return b.source.Close()
 }
-
-// Redact removes the credential of the request from text. See package redact.
-func (b *body) Redact(text string) string { return redact.Body(b.source, text) }
 
 // converter converts Tables to lists or watch events in its own goroutine.
 type converter struct {

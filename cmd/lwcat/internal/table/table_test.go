@@ -20,12 +20,12 @@ type recordingTransport struct {
 	req  *lw.Request
 }
 
-func (a *recordingTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (a *recordingTransport) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	if a.req != nil && a.next != "" {
 		a.text = a.next
 	}
 	a.req = req
-	return io.NopCloser(io.MultiReader(strings.NewReader(a.text), failingTransport{a.err})), nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader(a.text), failingTransport{a.err}))}}, nil
 }
 
 type failingTransport struct{ err error }
@@ -173,7 +173,9 @@ func TestTableMemoryLimit(t *testing.T) {
 
 type bodyTransport struct{ body io.ReadCloser }
 
-func (b bodyTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error) { return b.body, nil }
+func (b bodyTransport) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: b.body}}, nil
+}
 
 func TestCells(t *testing.T) {
 	o, err := lw.ParseObject([]byte(`{"metadata":{"name":"a"},"lwcat.cells":["a",9007199254740993]}`))

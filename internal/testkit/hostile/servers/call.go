@@ -66,7 +66,7 @@ func (b body) Close() error {
 	return b.PipeReader.Close()
 }
 
-func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (m *memory) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	q, err := url.ParseQuery(req.Query)
 	if err != nil || ctx.Err() != nil {
 		return nil, errors.Join(err, context.Cause(ctx))
@@ -117,7 +117,7 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 		left()
 		return nil, err
 	}
-	return body{reader, left}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: body{reader, left}}}, nil
 }
 
 // begin starts the response with status 200.

@@ -31,7 +31,7 @@ type server struct {
 	open, most int
 }
 
-func (s *server) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s *server) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	r := s.replies[min(len(s.queries), len(s.replies)-1)]
 	s.queries = append(s.queries, req.Query)
 	s.open++
@@ -46,7 +46,7 @@ func (s *server) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 		s.open--
 		return nil, r.err
 	}
-	return &response{server: s, ctx: ctx, reply: r}, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &response{server: s, ctx: ctx, reply: r}}}, nil
 }
 
 type response struct {

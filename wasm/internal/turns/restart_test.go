@@ -17,9 +17,9 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
-	"github.com/seed-6d2a410a/listwatch/internal/turns"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/wasm/internal/turns"
 )
 
 // restarting is a server that can be down. It counts the open watches.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -52,7 +51,7 @@ type Transport struct {
 }
 
 // Open implements [lw.Transport].
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch {
 		return t.HTTP.Open(ctx, req)
 	}
@@ -65,7 +64,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	if err := w.open(); err != nil {
 		return nil, err
 	}
-	return w, nil
+	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: w, RedactFunc: func(text string) string { return w.response.Redact(text) }}}, nil
 }
 
 // watch is the response body of a watch. Until the server sends data, watch can repeat its request in several turns,
@@ -80,9 +79,9 @@ type watch struct {
 	waited   bool // Waits has been called
 
 	// These fields describe the latest turn with a response.
-	body io.ReadCloser
-	turn time.Time // start of the turn
-	end  func()    // returns the slot; nil after the end of the turn
+	response *lw.Response
+	turn     time.Time // start of the turn
+	end      func()    // returns the slot; nil after the end of the turn
 }
 
 // open sends the request in one or more turns until the server responds.
@@ -112,17 +111,17 @@ func (w *watch) begin() error {
 			}
 		}()
 	}
-	body, err := w.of.HTTP.Open(ctx, req)
+	response, err := w.of.HTTP.Open(ctx, req)
 	if err != nil {
 		end()
 		return err
 	}
-	w.body, w.turn, w.end = body, began, end
+	w.response, w.turn, w.end = response, began, end
 	return nil
 }
 
 // take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, the request has a
-// short timeout.
+// timeout of two seconds.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
@@ -133,7 +132,9 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 		w.of.Waits()
 	}
 	slot, err = w.of.Take(w.ctx, true)
-	return slot, Brief(w.req), err
+	brief := *w.req
+	brief.Query = "timeoutSeconds=2&" + w.req.Query // comes first, because servers use the first value of a repeated parameter
+	return slot, &brief, err
 }
 
 // Close closes the response and returns the slot. It does nothing between turns, for example if the request of a later
@@ -145,16 +146,13 @@ func (w *watch) Close() error {
 	}
 	w.end = nil
 	defer end()
-	return w.body.Close()
+	return w.response.Close()
 }
-
-// Redact returns text without the credentials of the request.
-func (w *watch) Redact(text string) string { return redact.Body(w.body, text) }
 
 // Read reads from the response. If the response ends without data, Read may repeat the request in another turn.
 func (w *watch) Read(p []byte) (int, error) {
 	for {
-		n, err := w.body.Read(p)
+		n, err := w.response.Read(p)
 		w.received = w.received || n > 0
 		if n > 0 || !w.goesOn(err) {
 			return n, err
@@ -171,12 +169,4 @@ func (w *watch) Read(p []byte) (int, error) {
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
-}
-
-// Brief returns a copy of a watch request with a timeout of two seconds. The new timeout comes first, because servers
-// use the first value of a repeated query parameter.
-func Brief(req *lw.Request) *lw.Request {
-	brief := *req
-	brief.Query = "timeoutSeconds=2&" + req.Query
-	return &brief
 }

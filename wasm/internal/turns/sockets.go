@@ -3,7 +3,6 @@ package turns
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -37,7 +36,7 @@ type Sockets struct {
 }
 
 // Open implements [lw.Transport].
-func (s *Sockets) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s *Sockets) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch {
 		return s.WebSocket.Open(ctx, req)
 	}
