@@ -24,7 +24,7 @@ func TestRowsKeepTextUntilSent(t *testing.T) {
 	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[` +
 		`{"metadata":{"name":"a","uid":"1","resourceVersion":"1"},"spec":{"nodeName":"north"}},` +
 		`{"metadata":{"name":"b","uid":"2","resourceVersion":"2"},"spec":{"nodeName":"south"}}]}`
-	c := &collection{out: &outbox{}, rows: &rowPool{}, indexes: []string{"spec.nodeName"}}
+	c := &collection{out: newOutbox(), rows: &rowPool{}, indexes: []string{"spec.nodeName"}}
 	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, c.rows, nil)
 	require.NoError(t, err)
 	var decoded []*row

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	m := &module{running: map[int32]*collection{}, servers: map[string]*server{}}
+	m := &module{running: map[int32]*collection{}, servers: map[string]*server{}, outbox: newOutbox()}
 	ctx := context.Background()
 	go m.outbox.send()
 	for {
@@ -33,7 +33,7 @@ func main() {
 type module struct {
 	running map[int32]*collection
 	servers map[string]*server // servers by URL and credentials
-	outbox  outbox
+	outbox  *outbox
 }
 
 // handle executes a command that engine.js has sent.
@@ -41,7 +41,7 @@ func (m *module) handle(ctx context.Context, command lw.Value) {
 	id := int32(command.Get("id").Int())
 	switch command.Get("do").String() {
 	case "start":
-		c := &collection{id: id, command: command, out: &m.outbox, wake: make(chan struct{}, 1)}
+		c := &collection{id: id, command: command, out: m.outbox, wake: make(chan struct{}, 1)}
 		transport, err := m.transport(command.Get("endpoint"), c.sendWaiting)
 		if err != nil {
 			c.sendStopped(err)

@@ -30,7 +30,6 @@ type outbox struct {
 	mu      sync.Mutex
 	pending []*collection
 	due     chan struct{}
-	once    sync.Once
 }
 
 // A batch that reaches one of these limits is sent immediately.
@@ -39,11 +38,10 @@ const (
 	batchRecords = 50
 )
 
-func (o *outbox) init() { o.once.Do(func() { o.due = make(chan struct{}, 1) }) }
+func newOutbox() *outbox { return &outbox{due: make(chan struct{}, 1)} }
 
 // add adds a record to the batch of a collection. write appends the fields of the record.
 func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
-	o.init()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c.records == 0 {
@@ -68,7 +66,6 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 // send sends the batches of all collections to the host each time add signals o.due. A WASM module has one thread
 // without preemption, so send runs when all other goroutines are blocked.
 func (o *outbox) send() {
-	o.init()
 	for range o.due {
 		o.mu.Lock()
 		for _, c := range o.pending {

@@ -4,8 +4,12 @@ package jsx
 
 import (
 	"context"
+	"syscall/js"
 	"unsafe"
 )
+
+// Warn logs a warning to the console of the browser or of Node.js. It does not require wasm/glue.js.
+func Warn(text string) { js.Global().Get("console").Call("warn", text) }
 
 //go:wasmimport listwatch ask
 func ask(id int32)

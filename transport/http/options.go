@@ -94,6 +94,7 @@ func redacted[text string | []byte](secret text) string {
 func (o *Options) validate(server *url.URL) error {
 	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0
 	tls := o.CAFile != "" || len(o.CAData) > 0 || certificate || key || o.InsecureSkipVerify || o.ServerName != ""
+	_, portErr := strconv.ParseUint(cmp.Or(server.Port(), "0"), 10, 16)
 	tokens := 0
 	for _, set := range []bool{o.Token != "", o.TokenFile != "", o.TokenFunc != nil} {
 		if set {
@@ -105,7 +106,7 @@ func (o *Options) validate(server *url.URL) error {
 		// The error omits the URL. A URL such as user:password@host parses without a user, so its password cannot be
 		// redacted.
 		return errors.New("http: the server's URL must look like https://host:port")
-	case server.Port() != "" && !isPort(server.Port()):
+	case portErr != nil:
 		return errors.New("http: the server's URL has a port above 65535")
 	case server.User != nil || server.RawQuery != "" || server.ForceQuery || server.Fragment != "":
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
@@ -130,11 +131,6 @@ func (o *Options) validate(server *url.URL) error {
 		return err
 	}
 	return o.validateHeader()
-}
-
-func isPort(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 16)
-	return err == nil
 }
 
 // validateHeader rejects headers that would make every request fail. The errors omit the values, because they may be
