@@ -123,3 +123,27 @@ func ExampleTransport_Open_redirect() {
 	fmt.Println(errors.Is(err, lw.ErrForbidden), strings.ReplaceAll(err.Error(), other.URL, "https://other.example"))
 	// Output: true http: redirected to https://other.example without credentials: the server answered 403 Forbidden: pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope
 }
+
+// A kube-apiserver sends its discovery document only if it has changed.
+func ExampleTransport_Open_notModified() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	transport, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	request := &lw.Request{Path: "/apis", Accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
+	response, err := transport.Open(context.Background(), request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Close()
+	request.IfNoneMatch = response.ETag
+	_, err = transport.Open(context.Background(), request)
+	fmt.Println(errors.Is(err, lw.ErrNotModified))
+	// Output: true
+}
