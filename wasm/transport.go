@@ -16,7 +16,7 @@ import (
 
 // server records which transports work for an API server. All streams of the API server share it.
 type server struct {
-	fallback *fallback.Transport // shares its choice of transport
+	fallback *fallback.Transport // has no transports; its method With returns transports that share a choice
 	sockets  *turns.Support
 }
 
