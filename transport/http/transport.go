@@ -23,6 +23,12 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
+	// The state contains secrets. It is behind a pointer, because fmt does not call Format for a Transport in an unexported
+	// field of another struct. It then prints the fields of the Transport, but only the addresses of pointers in them.
+	*state
+}
+
+type state struct {
 	opts    Options        // a copy, because the caller may change its options
 	server  *url.URL       // only requests to its origin receive credentials
 	client  http.Client    // a template; do copies it and sets the Transport field of the copy
@@ -51,7 +57,7 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	t := &Transport{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}
+	t := &Transport{&state{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}}
 	t.opts.Header, t.opts.UserAgent = http.Header(opts.Header).Clone(), cmp.Or(opts.UserAgent, "listwatch")
 	if len(opts.CAData) > 0 {
 		t.opts.CAFile = ""
