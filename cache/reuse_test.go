@@ -20,7 +20,7 @@ func (n network) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(n(req))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(n(req))}, nil
 }
 
 const (

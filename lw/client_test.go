@@ -146,7 +146,7 @@ func (c *counted) Open(ctx context.Context, req *Request) (*Response, error) {
 		return nil, err
 	}
 	c.open++
-	return &Response{ReadCloser: &Response{ReadCloser: &countedBody{body, c}}}, nil
+	return &Response{ReadCloser: &countedBody{body, c}}, nil
 }
 
 type countedBody struct {

@@ -13,7 +13,7 @@ import (
 type file string
 
 func (f file) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(f)))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(f)))}, nil
 }
 
 // phase contains the fields of a Pod that the program needs.

@@ -63,5 +63,5 @@ func FuzzList(f *testing.F) {
 type reader struct{ io.Reader }
 
 func (r reader) Open(context.Context, *Request) (*Response, error) {
-	return &Response{ReadCloser: &Response{ReadCloser: io.NopCloser(r)}}, nil
+	return &Response{ReadCloser: io.NopCloser(r)}, nil
 }

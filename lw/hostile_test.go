@@ -39,7 +39,7 @@ func (h *hostileServer) Open(ctx context.Context, req *Request) (*Response, erro
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	return &Response{ReadCloser: &Response{ReadCloser: &scriptBodyOf{ctx, body(*count)}}}, nil
+	return &Response{ReadCloser: &scriptBodyOf{ctx, body(*count)}}, nil
 }
 
 // scriptBodyOf is a response body whose reads fail when ctx is done.

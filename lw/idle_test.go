@@ -38,7 +38,7 @@ func (b *bursts) Read(p []byte) (int, error) {
 func (b *bursts) Close() error { return nil }
 
 func (b *bursts) Open(context.Context, *Request) (*Response, error) {
-	return &Response{ReadCloser: &Response{ReadCloser: b}}, nil
+	return &Response{ReadCloser: b}, nil
 }
 
 func TestIdleStreamHasSmallBuffer(t *testing.T) {

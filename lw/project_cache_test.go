@@ -23,7 +23,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error)
 	}
 	body := (*a)[0]
 	*a = (*a)[1:]
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(body))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(body))}, nil
 }
 
 // A relist does not copy unchanged objects and ignores changes to dropped fields. It reports changes to kept fields

@@ -44,7 +44,7 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (*Response, 
 	query := strings.Join(kept, "&")
 	if slices.Contains(kept, "limit=1") && !strings.Contains(query, "resourceVersion=") && !strings.Contains(query, "continue=") && !s.checks {
 		s.checked++
-		return &Response{ReadCloser: &Response{ReadCloser: io.NopCloser(strings.NewReader(podList("1000000", "next", "a")))}}, nil
+		return &Response{ReadCloser: io.NopCloser(strings.NewReader(podList("1000000", "next", "a")))}, nil
 	}
 	s.requests = append(s.requests, req.Path+"?"+query)
 	if len(s.requests) > len(s.answers) {
@@ -58,7 +58,7 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (*Response, 
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &Response{ReadCloser: &Response{ReadCloser: &scriptBody{ctx: ctx, text: strings.NewReader(a.body), end: a.end}}}, nil
+	return &Response{ReadCloser: &scriptBody{ctx: ctx, text: strings.NewReader(a.body), end: a.end}}, nil
 }
 
 type scriptBody struct {

@@ -23,7 +23,7 @@ func (s *slowLink) Open(ctx context.Context, req *Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Response{ReadCloser: &Response{ReadCloser: &slowBody{ReadCloser: body, ctx: ctx, link: s}}}, nil
+	return &Response{ReadCloser: &slowBody{ReadCloser: body, ctx: ctx, link: s}}, nil
 }
 
 type slowBody struct {

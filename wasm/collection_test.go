@@ -17,7 +17,7 @@ import (
 type answer string
 
 func (a answer) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}, nil
 }
 
 func TestRowsKeepTextUntilSent(t *testing.T) {

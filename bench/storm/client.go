@@ -89,7 +89,7 @@ func (c *client) Open(_ context.Context, req *lw.Request) (*lw.Response, error) 
 	if got.err != nil {
 		return nil, got.err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &body{strings.NewReader(got.text), c, got.stream}}}, nil
+	return &lw.Response{ReadCloser: &body{strings.NewReader(got.text), c, got.stream}}, nil
 }
 
 type body struct {

@@ -25,7 +25,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error)
 	}
 	body := (*a)[0]
 	*a = (*a)[1:]
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(body)}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(body)}, nil
 }
 
 // watched decodes a response that contains watch events, and returns the objects of the events.

@@ -14,7 +14,7 @@ import (
 type answer string
 
 func (a answer) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}, nil
 }
 
 // A program can read the metadata of a compressed object directly. The method Object decompresses the complete object.

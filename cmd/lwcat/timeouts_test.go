@@ -43,7 +43,7 @@ func (b *busyTransport) Open(_ context.Context, req *lw.Request) (*lw.Response, 
 	if req.Path == "/api" {
 		return nil, &lw.StatusError{Code: http.StatusNotFound}
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`))}, nil
 }
 
 // TestDiscoveryRetriesBusyServer checks that discovery waits for Retry-After and then retries.

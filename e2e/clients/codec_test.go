@@ -176,7 +176,9 @@ type loop struct {
 	at   int
 }
 
-func (l *loop) Open(context.Context, *lw.Request) (*lw.Response, error) { return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(l)}}, nil }
+func (l *loop) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: io.NopCloser(l)}, nil
+}
 
 func (l *loop) Read(p []byte) (int, error) {
 	n := copy(p, l.text[l.at:])

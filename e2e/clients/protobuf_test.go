@@ -29,7 +29,7 @@ import (
 type response struct{ body io.Reader }
 
 func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(r.body)}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(r.body)}, nil
 }
 
 // rejection is an lw.Transport that rejects every request with code 410. Its value is the response body.

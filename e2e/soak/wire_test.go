@@ -46,7 +46,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 	if w.cut != nil {
 		b.left = w.cut()
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: b}}, nil
+	return &lw.Response{ReadCloser: b}, nil
 }
 
 type wireBody struct {
@@ -92,11 +92,11 @@ type answer struct {
 func (a *answer) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	a.req = req
 	if a.text != "" {
-		return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(a.text))}}, nil
+		return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(a.text))}, nil
 	}
 	silent, never := io.Pipe()
 	context.AfterFunc(ctx, func() { never.CloseWithError(context.Cause(ctx)) })
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: silent}}, nil
+	return &lw.Response{ReadCloser: silent}, nil
 }
 
 func TestWireTruncatesResponses(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 type body string
 
 func (b body) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(b)))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(b)))}, nil
 }
 
 // list returns the decoded items of a list response. items is the JSON between the brackets of the list's items array.

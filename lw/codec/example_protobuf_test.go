@@ -61,7 +61,7 @@ func field(number byte, value string) string {
 type response string
 
 func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(r)))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(r)))}, nil
 }
 
 // The protobuf codec decodes into any type with an Unmarshal method. For the types of k8s.io/api, write

@@ -73,7 +73,7 @@ func (r *responses) Open(_ context.Context, req *lw.Request) (*lw.Response, erro
 	}
 	list := r.lists[0]
 	r.lists = r.lists[1:]
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(list))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(list))}, nil
 }
 
 // A rebuilt cluster can assign the resourceVersion of an earlier object to the object that replaces it.

@@ -26,7 +26,7 @@ func (s *stub) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader(s.text), failing{s.end}))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader(s.text), failing{s.end}))}, nil
 }
 
 type failing struct{ error }

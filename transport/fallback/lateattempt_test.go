@@ -26,7 +26,7 @@ func (l *late) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {
 	time.Sleep(l.after)
 	l.ended = ctx.Err()
 	l.open++
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &lateBody{strings.NewReader(l.text), l}}}, nil
+	return &lw.Response{ReadCloser: &lateBody{strings.NewReader(l.text), l}}, nil
 }
 
 type lateBody struct {

@@ -59,7 +59,7 @@ type transport struct{ body io.Reader }
 
 // Open implements lw.Transport.
 func (t transport) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(t.body)}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(t.body)}, nil
 }
 
 // floor copies the lines without decoding them.

@@ -127,7 +127,7 @@ func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 		cancel(nil)
 		return nil, err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &linkBody{ReadCloser: body, release: func() { stop(); cancel(nil) }}}}, nil
+	return &lw.Response{ReadCloser: &linkBody{ReadCloser: body, release: func() { stop(); cancel(nil) }}}, nil
 }
 
 type linkBody struct {

@@ -33,7 +33,7 @@ func (h hasty) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &hastyBody{ReadCloser: body}}}, nil
+	return &lw.Response{ReadCloser: &hastyBody{ReadCloser: body}}, nil
 }
 
 type hastyBody struct {

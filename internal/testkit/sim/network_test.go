@@ -90,7 +90,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 		return nil, c.failed(err)
 	}
 	s.trace("← 200, %d bytes%s", len(c.pending), c.fate())
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: body}}, nil
+	return &lw.Response{ReadCloser: body}, nil
 }
 
 // failed records why a request has no response and returns the error for the engine.

@@ -64,7 +64,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if err := w.open(); err != nil {
 		return nil, err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: w, RedactFunc: func(text string) string { return w.response.Redact(text) }}}, nil
+	return &lw.Response{ReadCloser: w, RedactFunc: func(text string) string { return w.response.Redact(text) }}, nil
 }
 
 // watch is the response body of a watch. Until the server sends data, watch can repeat its request in several turns,

@@ -46,7 +46,7 @@ func (s *server) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 		s.open--
 		return nil, r.err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &response{server: s, ctx: ctx, reply: r}}}, nil
+	return &lw.Response{ReadCloser: &response{server: s, ctx: ctx, reply: r}}, nil
 }
 
 type response struct {

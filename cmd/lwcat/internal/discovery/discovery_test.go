@@ -22,7 +22,7 @@ type server struct {
 func (s *server) Open(_ context.Context, req *lw.Request) (*lw.Response, error) {
 	s.asked.Add(1)
 	if answer, ok := s.answers[req.Path]; ok {
-		return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(answer))}}, nil
+		return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(answer))}, nil
 	}
 	return nil, &lw.StatusError{Code: http.StatusNotFound}
 }

@@ -21,7 +21,7 @@ func (s staticServer) Open(_ context.Context, req *lw.Request) (*lw.Response, er
 	if req.Path == "/apis" {
 		text = s.groups
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(text))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(text))}, nil
 }
 
 // FuzzAsk checks that Ask and encoding/json find the same resources in the same order. It also checks that Find accepts

@@ -22,7 +22,7 @@ type endlessServer struct {
 
 func (e *endlessServer) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	e.asked.Add(1)
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}}}, nil
+	return &lw.Response{ReadCloser: &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}}, nil
 }
 
 // TestDocumentSizeLimit checks that reading an endless document fails after 8 MiB.

@@ -28,7 +28,7 @@ func (c *Playback) Open(ctx context.Context, req *lw.Request) (*lw.Response, err
 	if s.closed == nil && s.failure != nil { // the request was rejected
 		return nil, s.failure.toError(b.ended)
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: b}}, nil
+	return &lw.Response{ReadCloser: b}, nil
 }
 
 // replayBody is a recorded response body.

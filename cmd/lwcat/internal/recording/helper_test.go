@@ -31,7 +31,7 @@ func (s *scriptedTransport) Open(ctx context.Context, _ *lw.Request) (*lw.Respon
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: &scriptedBody{scriptedTransport: s, ctx: ctx}}}, nil
+	return &lw.Response{ReadCloser: &scriptedBody{scriptedTransport: s, ctx: ctx}}, nil
 }
 
 type scriptedBody struct {

@@ -148,7 +148,7 @@ func (r *recorder) Open(ctx context.Context, req *lw.Request) (*lw.Response, err
 		return nil, err
 	}
 	response.ReadCloser = &recordedBody{ReadCloser: response.ReadCloser, ctx: ctx, writer: r.writer, stream: stream}
-	return &lw.Response{ReadCloser: response}, nil
+	return response, nil
 }
 
 // recordedBody records a response body while it is read.

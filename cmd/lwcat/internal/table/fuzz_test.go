@@ -16,7 +16,7 @@ import (
 type byteTransport struct{ text string }
 
 func (c byteTransport) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text)))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text)))}, nil
 }
 
 // FuzzTables checks that the sizes of reads do not affect the result. A Table becomes a list of its objects with their

@@ -76,7 +76,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if req.Watch {
 		go func() { in.CloseWithError(c.convertWatch()) }()
 		response.ReadCloser = &body{out, source}
-		return &lw.Response{ReadCloser: response}, nil
+		return response, nil
 	}
 	empty := make(chan bool, 1)
 	go func() { in.CloseWithError(c.convertList(empty)) }()
@@ -87,7 +87,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 		return t.transport.Open(ctx, req)
 	}
 	response.ReadCloser = &body{out, source}
-	return &lw.Response{ReadCloser: response}, nil
+	return response, nil
 }
 
 // Codec decodes objects like lw.RawCodec, but ignores their cells in comparisons. A cell such as the age changes even if

@@ -25,7 +25,7 @@ func (a *recordingTransport) Open(_ context.Context, req *lw.Request) (*lw.Respo
 		a.text = a.next
 	}
 	a.req = req
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader(a.text), failingTransport{a.err}))}}, nil
+	return &lw.Response{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader(a.text), failingTransport{a.err}))}, nil
 }
 
 type failingTransport struct{ err error }
@@ -174,7 +174,7 @@ func TestTableMemoryLimit(t *testing.T) {
 type bodyTransport struct{ body io.ReadCloser }
 
 func (b bodyTransport) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: b.body}}, nil
+	return &lw.Response{ReadCloser: b.body}, nil
 }
 
 func TestCells(t *testing.T) {

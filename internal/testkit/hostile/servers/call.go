@@ -117,7 +117,7 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 		left()
 		return nil, err
 	}
-	return &lw.Response{ReadCloser: &lw.Response{ReadCloser: body{reader, left}}}, nil
+	return &lw.Response{ReadCloser: body{reader, left}}, nil
 }
 
 // begin starts the response with status 200.
