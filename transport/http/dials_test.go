@@ -27,8 +27,9 @@ func TestStreamsDialFewConnections(t *testing.T) {
 }
 
 func testStreamsDialFewConnections(t *testing.T, watches, streams int) {
-	connections := counter{open: map[net.Conn]bool{}}
+	connections := counter{open: map[net.Conn]bool{}, used: map[string]int{}}
 	server := serve(t, &tls.Config{}, func(w http.ResponseWriter, r *http.Request) {
+		connections.request(r)
 		_, _ = io.WriteString(w, "live\n")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
@@ -55,16 +56,16 @@ func testStreamsDialFewConnections(t *testing.T, watches, streams int) {
 	}
 	open(watches)
 	dialed := connections.total()
-	require.LessOrEqual(t, dialed, 2*watches/streams)
+	// Until the server's SETTINGS frame arrives, a client assumes 100 streams per connection. So on a busy machine it may
+	// dial again although one connection could carry all watches.
+	require.LessOrEqual(t, dialed, max(2*watches/streams, watches/100))
 
-	connections.cut()
-	broken := 0
-	for range streams { // the closed connection carried the maximum number of watches, and all of them end
+	broken := connections.cut()
+	for range broken {
 		<-ended
-		broken++
 	}
 	open(broken)
-	require.LessOrEqual(t, connections.total()-dialed, 2)
+	require.LessOrEqual(t, connections.total()-dialed, max(2, broken/100))
 	server.CloseClientConnections()
 	bodies.Wait()
 }

@@ -30,7 +30,7 @@ func TestManyWatches(t *testing.T) {
 		"HTTP/1.1, sequential": {nil, false, watches + 1, "HTTP/1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			connections := counter{open: map[net.Conn]bool{}}
+			connections := counter{open: map[net.Conn]bool{}, used: map[string]int{}}
 			server := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = fmt.Fprintln(w, r.Proto)
 				if r.URL.Query().Has("watch") {
@@ -75,7 +75,15 @@ func TestManyWatches(t *testing.T) {
 type counter struct {
 	mu   sync.Mutex
 	open map[net.Conn]bool
+	used map[string]int // number of requests by the client's address
 	ever int
+}
+
+// request records that a connection carries one more request.
+func (c *counter) request(r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used[r.RemoteAddr]++
 }
 
 func (c *counter) count(conn net.Conn, state http.ConnState) {
@@ -96,12 +104,16 @@ func (c *counter) total() int {
 	return c.ever
 }
 
-// cut closes one of the open connections.
-func (c *counter) cut() {
+// cut closes the open connection that carries most requests, and returns their number.
+func (c *counter) cut() (requests int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var busiest net.Conn
 	for conn := range c.open {
-		_ = conn.Close()
-		return
+		if busiest == nil || c.used[conn.RemoteAddr().String()] > requests {
+			busiest, requests = conn, c.used[conn.RemoteAddr().String()]
+		}
 	}
+	_ = busiest.Close()
+	return requests
 }
