@@ -29,13 +29,8 @@ type ClientOptions struct {
 	// often makes up half of an object.
 	KeepManagedFields bool
 
-	// Protobuf requests objects in Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support
-	// it, like lw/codec.Protobuf. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod,
-	// without kind and apiVersion.
-	//
-	// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406.
-	// Browsers and WebSocket transports support only JSON.
-	Protobuf bool
+	// Encoding is the encoding that the client requests. Nil means JSON. See [Protobuf].
+	Encoding *Encoding
 }
 
 // Client lists and watches one resource over a [Transport]. It implements [ListerWatcher]. Its methods may be called
@@ -61,13 +56,13 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
-	if opts.Protobuf {
+	if opts.Encoding != nil {
 		switch any(codec).(type) {
 		case RawCodec, *Projection:
-			return nil, errors.New("lw: RawCodec, Project and Omit need JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Protobuf")
+			return nil, errors.New("lw: RawCodec, Project and Omit need JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Encoding")
 		}
 		if runtime.GOOS == "js" {
-			return nil, errors.New("lw: browsers support only JSON: clear ClientOptions.Protobuf")
+			return nil, errors.New("lw: browsers support only JSON: clear ClientOptions.Encoding")
 		}
 	}
 	if p, ok := any(codec).(*Projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {

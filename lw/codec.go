@@ -2,7 +2,6 @@ package lw
 
 import (
 	"io"
-	"runtime"
 )
 
 // Codec decodes the objects that a [Client] receives, and says how a store compares them. It must be safe for concurrent
@@ -46,13 +45,9 @@ func (RawCodec) Identity() Identity[*Object] {
 	return Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
 }
 
-// usesProtobuf reports whether the client requests protobuf. The WASM module contains no protobuf decoder, because it
-// would add 9 kB after brotli compression, and transports in browsers support only JSON.
-func (c *Client[T]) usesProtobuf() bool { return runtime.GOOS != "js" && c.opts.Protobuf }
-
 func (c *Client[T]) mediaType() string {
-	if c.usesProtobuf() {
-		return protobufType
+	if c.opts.Encoding != nil {
+		return c.opts.Encoding.mediaType
 	}
 	return "application/json"
 }
@@ -60,8 +55,8 @@ func (c *Client[T]) mediaType() string {
 // newDecoder returns a decoder of body. The decoder calls progress after each part of an object that arrives. progress
 // may be nil.
 func (c *Client[T]) newDecoder(body io.Reader, progress func()) decoder {
-	if c.usesProtobuf() {
-		return newProtoDecoder(body, c.opts.MaxFrame, progress)
+	if c.opts.Encoding != nil {
+		return c.opts.Encoding.newDecoder(body, c.opts.MaxFrame, progress)
 	}
 	return newScanner(body, c.opts.MaxFrame, progress)
 }

@@ -43,7 +43,7 @@ func ExampleClientOptions_protobuf() {
 	kind := field(1, "v1") + field(2, "PodList")
 	response := file("k8s\x00" + field(1, kind) + field(2, list))
 
-	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, &lw.ClientOptions{Protobuf: true})
+	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,25 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
+// Encoding is an encoding of objects that a [Client] can request instead of JSON.
+type Encoding struct {
+	mediaType  string
+	newDecoder func(body io.Reader, maxFrame int, progress func()) decoder
+}
+
+// Protobuf returns Kubernetes' protobuf encoding, which decodes faster than JSON. The client's codec must support it, like
+// lw/codec.Protobuf. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind
+// and apiVersion.
+//
+// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
+// and WebSocket transports support only JSON.
+func Protobuf() *Encoding {
+	// The encoding is a function, and not a constant, so that only programs that call it contain the decoder.
+	return &Encoding{protobufType, func(body io.Reader, maxFrame int, progress func()) decoder {
+		return newProtoDecoder(body, maxFrame, progress)
+	}}
+}
+
 const protobufType = "application/vnd.kubernetes.protobuf"
 
 // magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.

@@ -67,7 +67,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	resource, _ := target.resource()
 	if l.informer.codec.protobuf() && target.protobuf {
 		opts := l.opts
-		opts.Protobuf = true
+		opts.Encoding = lw.Protobuf()
 		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{l.informer.codec}, &opts); err != nil {
 			return nil, nil, err
 		}

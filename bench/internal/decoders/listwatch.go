@@ -27,20 +27,20 @@ var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "m
 func listwatch() []Decoder {
 	fields := harness.MustGet(lw.Project(tenFields...))
 	return []Decoder{
-		newDecoder("listwatch, lw.RawCodec", asJSON, watched(lw.RawCodec{}, false)),
-		newDecoder("listwatch, ten fields", asJSON, watched(fields, false)),
-		newDecoder("listwatch, cache/compact", asJSON, watched(compact.NewCodec(lw.RawCodec{}), false)),
-		newDecoder("listwatch, cache/compact with ten fields", asJSON, watched(compact.NewCodec(fields), false)),
-		newDecoder("listwatch, codec.JSON with *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{}, false)),
-		newDecoder("listwatch, codec.Protobuf with *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{}, true)),
+		newDecoder("listwatch, lw.RawCodec", asJSON, watched(lw.RawCodec{}, nil)),
+		newDecoder("listwatch, ten fields", asJSON, watched(fields, nil)),
+		newDecoder("listwatch, cache/compact", asJSON, watched(compact.NewCodec(lw.RawCodec{}), nil)),
+		newDecoder("listwatch, cache/compact with ten fields", asJSON, watched(compact.NewCodec(fields), nil)),
+		newDecoder("listwatch, codec.JSON with *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{}, nil)),
+		newDecoder("listwatch, codec.Protobuf with *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{}, lw.Protobuf())),
 		newDecoder(Floor, asJSON, floor),
 	}
 }
 
 // watched returns a function that decodes events with an lw.Client and the given codec.
-func watched[T lw.Keyed](codec lw.Codec[T], protobuf bool) func(io.Reader, int, func(T)) {
+func watched[T lw.Keyed](codec lw.Codec[T], encoding *lw.Encoding) func(io.Reader, int, func(T)) {
 	return func(events io.Reader, n int, keep func(T)) {
-		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &lw.ClientOptions{Protobuf: protobuf}))
+		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &lw.ClientOptions{Encoding: encoding}))
 		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
 			harness.Must(err)
 			if event.Type != lw.Modified {

@@ -49,10 +49,11 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 	}
 	opts.NoStreamingList = !r.streaming
 	codec := lw.Codec[*lw.Object](lw.RawCodec{})
+	clientOpts := &lw.ClientOptions{}
 	if r.protobuf {
-		codec = r.Protobuf
+		codec, clientOpts.Encoding = r.Protobuf, lw.Protobuf()
 	}
-	client, err := lw.NewClient(link, resource, codec, &lw.ClientOptions{Protobuf: r.protobuf})
+	client, err := lw.NewClient(link, resource, codec, clientOpts)
 	require.NoError(r, err)
 	f := &follower{
 		run: r, link: link, reflector: cache.NewReflector(client, opts),
