@@ -41,7 +41,7 @@ type Client[T Keyed] struct {
 	codec     Codec[T]
 	opts      ClientOptions
 	source    Source[T]
-	kind      atomic.Pointer[string] // kind of the collection's lists, or nil if unknown; see kind.go
+	kind      atomic.Pointer[string] // kind of the collection's lists, or nil if unknown; see builtinKind
 }
 
 // NewClient returns a client for a resource. The codec decodes the objects. opts may be nil. NewClient returns an error
