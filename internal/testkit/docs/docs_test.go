@@ -38,7 +38,7 @@ var languages = map[string]string{
 	"nginx":   "not tested, except for the Content Security Policy, which e2e/browser/bundlers.test.mjs applies",
 	"json":    "TestDataBlocksParse",
 	"yaml":    "TestDataBlocksParse",
-	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramMatchesImports",
+	"mermaid": "lw/TestStateDiagram",
 	"text":    "not tested",
 }
 
