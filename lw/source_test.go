@@ -1,0 +1,49 @@
+package lw
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wrapper is a source that may change the objects of a Client. If passes is set, it declares that it does not.
+type wrapper struct {
+	*Client[*Object]
+	passes bool
+}
+
+func (w *wrapper) List(ctx context.Context, opts ListOptions) *Page[*Object] {
+	if w.passes {
+		opts.Reuse = opts.Reuse.Pass(w, w.Client)
+	}
+	return w.Client.List(ctx, opts)
+}
+
+func (w *wrapper) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
+	return w.Client.Watch(ctx, opts)
+}
+
+// A held object may be the result of a wrapper's change, so the client of a wrapper must not yield it again. A wrapper
+// that changes nothing can permit it.
+func TestOnlyWrappersThatPassReuseOnReuseObjects(t *testing.T) {
+	held, err := ParseObject([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"a"}}`))
+	require.NoError(t, err)
+	list := func(wrap func(*Client[*Object]) ListerWatcher[*Object]) (object *Object) {
+		s := &scriptedTransport{answers: []answer{{body: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","resourceVersion":"a"}}]}`}}}
+		lookup := func(_, name, _, _ []byte) (Keyed, bool) { return held, string(name) == "a" }
+		for event := range Resume(t.Context(), wrap(s.client(t, Pods(""))), Held{Lookup: lookup}, plainLists) {
+			if event.Type == Synced {
+				break
+			}
+			if event.Type == Added {
+				object = event.Object
+			}
+		}
+		return object
+	}
+	require.Same(t, held, list(func(c *Client[*Object]) ListerWatcher[*Object] { return c }))
+	require.NotSame(t, held, list(func(c *Client[*Object]) ListerWatcher[*Object] { return &wrapper{c, false} }))
+	require.Same(t, held, list(func(c *Client[*Object]) ListerWatcher[*Object] { return &wrapper{c, true} }))
+}
