@@ -19,15 +19,14 @@ type Group struct {
 	members []*member // copied on removal, so that a reader can keep the slice
 	running bool
 	start   func(*member) // starts an informer; nil unless the informers are running
-	current *run          // the current or last call of Run, or the first call if there was none; nil before the first use
+	runs    runs
 }
 
 type member struct {
 	name string
 	runner
-	removed chan struct{}      // closed when Remove is called
-	stop    context.CancelFunc // ends the informer's current or last run; nil before the first run
-	idle    chan struct{}      // closed when that run has ended; nil before the first run
+	removed chan struct{} // closed when Remove is called
+	stop    func()        // ends the informer's current or last run, and waits until it has ended
 }
 
 // runner declares the methods of an [Informer] that a group calls.
@@ -48,7 +47,7 @@ func (g *Group) Add(name string, informer interface {
 }) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	m := &member{name: name, runner: informer, removed: make(chan struct{})}
+	m := &member{name: name, runner: informer, removed: make(chan struct{}), stop: func() {}}
 	g.members = append(g.members, m)
 	if g.start != nil {
 		g.start(m)
@@ -70,14 +69,7 @@ func (g *Group) Remove(name string) {
 	})
 	g.mu.Unlock()
 	for _, m := range gone {
-		if m.stop != nil {
-			m.stop()
-		}
-	}
-	for _, m := range gone {
-		if m.idle != nil {
-			<-m.idle
-		}
+		m.stop()
 	}
 }
 
@@ -104,12 +96,15 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	current := g.begin(working, func(m *member) {
 		ctx, stop := context.WithCancel(streaming)
 		idle := make(chan struct{})
-		m.stop, m.idle = stop, idle
+		m.stop = func() {
+			stop()
+			<-idle
+		}
 		streams.Go(func() {
 			defer close(idle)
-			defer stop()
 			if err := m.Run(ctx); !isClosed(m.removed) {
-				fail(&memberError{m.name, cmp.Or(err, errEnded)})
+				err = cmp.Or(err, errEnded)
+				fail(&wrapped{"cache: " + m.name + ": " + err.Error(), err})
 			}
 		})
 	})
@@ -142,16 +137,13 @@ func (g *Group) begin(ctx context.Context, start func(*member)) *run {
 		panic("cache: Group.Run called before the previous Run returned")
 	}
 	g.running = true
-	if isClosed(g.run().done) {
-		g.current = newRun()
-	}
 	if ctx.Err() == nil {
 		g.start = start
 		for _, m := range g.members {
 			start(m)
 		}
 	}
-	return g.current
+	return g.runs.last(true)
 }
 
 func (g *Group) end() {
@@ -160,22 +152,11 @@ func (g *Group) end() {
 	g.running = false
 }
 
-// run returns the current run. The caller must hold the lock.
-func (g *Group) run() *run {
-	if g.current == nil {
-		g.current = newRun()
-	}
-	return g.current
-}
-
 // WaitSynced blocks until all informers are synced, and then returns nil. It waits also for informers that are added in
 // the meantime, but not for those that are removed. If Run stops first, WaitSynced returns Run's error. If ctx is done
 // first, it returns context.Cause(ctx). It may be called before Run.
 func (g *Group) WaitSynced(ctx context.Context) error {
-	g.mu.Lock()
-	current := g.run()
-	g.mu.Unlock()
-	return g.waitSynced(ctx, current)
+	return g.waitSynced(ctx, g.runs.last(false))
 }
 
 func (g *Group) waitSynced(ctx context.Context, current *run) error {
@@ -211,11 +192,11 @@ func (g *Group) States() iter.Seq2[string, lw.State] {
 // errEnded is the error of a member whose Run returned nil, although Run must return the cause.
 var errEnded = errors.New("Run returned nil before its context was done")
 
-// memberError adds an informer's name to its error.
-type memberError struct {
-	name string
-	err  error
+// wrapped is an error with its own message that matches another error.
+type wrapped struct {
+	message string
+	cause   error
 }
 
-func (e *memberError) Error() string { return "cache: " + e.name + ": " + e.err.Error() }
-func (e *memberError) Unwrap() error { return e.err }
+func (e *wrapped) Error() string { return e.message }
+func (e *wrapped) Unwrap() error { return e.cause }

@@ -68,12 +68,16 @@ func TestAddedInformerStopsGroupWhenItFails(t *testing.T) {
 func TestGroupStopsRemovedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
-		a, b := newRunner(), newRunner()
+		a, b, second := newRunner(), newRunner(), newRunner()
 		b.ending = make(chan struct{})
 		close(a.synced)
 		g.Add("a", a)
 		g.Add("b", b)
+		g.Add("b", second)
 		worked := false
+		early := newRunner()
+		g.Add("early", early)
+		g.Remove("early") // the group has not run yet
 		ctx, stop := context.WithCancel(t.Context())
 		ended := start(ctx, &g, func(ctx context.Context) error {
 			worked = true
@@ -95,9 +99,11 @@ func TestGroupStopsRemovedInformer(t *testing.T) {
 		close(b.ending)
 		<-removed
 		require.False(t, b.running)
+		require.False(t, second.running, "Remove must stop all informers with the name")
 		require.True(t, a.running)
 		require.Empty(t, ended, "the group must continue")
 		require.Equal(t, []string{"a"}, memberNames(&g))
+		require.Zero(t, early.runs)
 		g.Remove("unknown")
 		stop()
 		require.Equal(t, context.Canceled, <-ended)

@@ -20,14 +20,14 @@ type Informer[T lw.Keyed] struct {
 	mu       sync.Mutex             // held while an event is applied and queued, so that all queues agree with the store
 	handlers []*Registration[T]     // copied on removal, because notified may share it
 	start    func(*Registration[T]) // starts a goroutine that calls a handler; nil while the informer is not running
-	current  *run                   // the current or last call of Run, or the first call if there was none
 
+	runs     runs
 	notified []*Registration[T] // handlers that received the last event; used only by Run
 }
 
 // NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.
 func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
-	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{}), current: newRun()}
+	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
 }
 
 // Store returns the informer's store, which callers must not modify. It may be ahead of slow handlers.
@@ -46,10 +46,7 @@ func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 // WaitSynced blocks until the channel of Synced is closed, and then returns nil. If Run returns first, WaitSynced returns
 // its error. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error {
-	i.mu.Lock()
-	current := i.current
-	i.mu.Unlock()
-	return current.wait(ctx, i.synced, nil)
+	return i.runs.last(false).wait(ctx, i.synced, nil)
 }
 
 // Restore is like [Reflector.Restore]. The handlers receive the restored objects. Restore panics while the informer
@@ -65,10 +62,11 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	defer i.reflector.acquire("Informer.Run")()
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
-	current := i.startHandlers(func(r *Registration[T]) { group.Go(func() { r.run(ctx) }) })
+	current := i.runs.last(true)
+	i.setStart(func(r *Registration[T]) { group.Go(func() { r.run(ctx) }) })
 	err := errPanicked
 	defer func() {
-		i.stopHandlers()
+		i.setStart(nil)
 		stop()
 		group.Wait()
 		current.end(err)
@@ -77,25 +75,12 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return err
 }
 
-// startHandlers starts all handlers. Handlers that are added later start at once.
-func (i *Informer[T]) startHandlers(start func(*Registration[T])) *run {
+// setStart sets the func that starts handlers, and starts all handlers. Handlers that are added later start at once. If
+// start is nil, no further goroutines of handlers start.
+func (i *Informer[T]) setStart(start func(*Registration[T])) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if isClosed(i.current.done) {
-		i.current = newRun()
-	}
 	i.start = start
-	for _, r := range i.handlers {
-		r.start()
-	}
-	return i.current
-}
-
-// stopHandlers prevents further handler goroutines from starting.
-func (i *Informer[T]) stopHandlers() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.start = nil
 	for _, r := range i.handlers {
 		r.start()
 	}
@@ -203,6 +188,24 @@ func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
 	return true
 }
 
+// runs holds the current or last run of an Informer or a Group, so that WaitSynced can wait for it. The zero value is
+// ready to use.
+type runs struct {
+	mu      sync.Mutex
+	current *run // nil before the first use
+}
+
+// last returns the current or last run. If there was no run, it returns the first run before that run begins, because
+// WaitSynced may be called before Run. If begin is true, last never returns a run that has ended.
+func (r *runs) last(begin bool) *run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil || begin && isClosed(r.current.done) {
+		r.current = &run{done: make(chan struct{})}
+	}
+	return r.current
+}
+
 // run represents one call of Informer.Run or Group.Run.
 type run struct {
 	done chan struct{} // closed when the run ends
@@ -211,8 +214,6 @@ type run struct {
 
 // errPanicked is the error of a run that has not returned.
 var errPanicked = errors.New("cache: Run panicked")
-
-func newRun() *run { return &run{done: make(chan struct{})} }
 
 func (r *run) end(err error) {
 	r.err = err
