@@ -35,7 +35,7 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 		}
 	}
 	r.store, _ = NewStore(nil, identity)
-	r.store.from = selectorsOf(&r.opts)
+	r.store.from = collection{"", r.opts.LabelSelector, r.opts.FieldSelector, r.opts.ShardSelector}
 	r.state.Store(new(lw.State))
 	return r
 }
@@ -141,14 +141,9 @@ func (s *Store[T]) size() int {
 	return max(s.state.length, len(s.decodeErrors))
 }
 
-// tooManyObjects wraps lw.ErrTooManyObjects. Its value is the maximum number of objects.
-type tooManyObjects int
-
-func (limit tooManyObjects) Error() string {
-	return "the collection has more than " + strconv.Itoa(int(limit)) + " objects: raise the limit in LimitObjects if this is expected"
+func tooManyObjects(limit int) error {
+	return &wrapped{"the collection has more than " + strconv.Itoa(limit) + " objects: raise the limit in LimitObjects if this is expected", lw.ErrTooManyObjects}
 }
-
-func (tooManyObjects) Unwrap() error { return lw.ErrTooManyObjects }
 
 // replay passes the restored state to step as a list that ends with [lw.Restored]. It also reports these events to the
 // trace, so that metrics show a stale state while the server does not answer. It returns false if the run must end.

@@ -40,7 +40,7 @@ func TestRestoreDoesNotBufferState(t *testing.T) {
 		words = append(words, "x"+strconv.Itoa(n)+"@1")
 	}
 	in := decoder{reader: bytes.NewReader(saved(t, words...)), buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
-	_, count := in.header(new(selectors).fields(origin))
+	_, count := in.header(collection{origin})
 	for range count {
 		in.string()
 	}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // These constants define the format of a saved state. Numbers are little-endian. A string is its length in 4 bytes,
@@ -40,25 +38,15 @@ var (
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
 )
 
-// selectors contains the selectors from lw.Options. They determine which objects a store can hold.
-type selectors struct{ label, field, shard string }
+// originFields lists the fields that identify the collection in a saved state, in the order of the header.
+var originFields = [4]string{"origin", "label selector", "field selector", "shard selector"}
 
-func selectorsOf(opts *lw.Options) selectors {
-	return selectors{opts.LabelSelector, opts.FieldSelector, opts.ShardSelector}
-}
+// collection contains the values of originFields. A store knows all but the origin.
+type collection [len(originFields)]string
 
-type originField struct{ name, value string }
-
-const originFields = 4
-
-// fields returns the fields that identify the collection in a saved state, in the order of the header.
-func (s *selectors) fields(origin string) [originFields]originField {
-	return [originFields]originField{
-		{"origin", origin},
-		{"label selector", s.label},
-		{"field selector", s.field},
-		{"shard selector", s.shard},
-	}
+func (c collection) with(origin string) collection {
+	c[0] = origin
+	return c
 }
 
 // Save writes a snapshot in a format that [Reflector.Restore] reads. The func text returns the string that Save writes
@@ -89,8 +77,8 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	s := encoder{writer: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	s.raw(saveMagic)
 	s.number(saveFormat, 4)
-	for _, field := range snapshot.store.from.fields(origin) {
-		s.string(field.value)
+	for _, value := range snapshot.store.from.with(origin) {
+		s.string(value)
 	}
 	s.string(version)
 	s.number(uint64(snapshot.Len()), 8)
@@ -177,7 +165,7 @@ type savedState[T any] struct {
 func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	defer r.acquire("Restore")()
 	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
-	version, count := in.header(r.store.from.fields(origin))
+	version, count := in.header(r.store.from.with(origin))
 	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))}
 	for range count {
 		text := in.string()
@@ -251,8 +239,8 @@ func (r *decoder) fail(reason string, err error) {
 func (r *decoder) failCorrupt(detail string) { r.fail(ErrCorrupt.Error()+": "+detail, ErrCorrupt) }
 
 // header reads the header and returns its resourceVersion and number of objects. It fails if the saved origin or a saved
-// selector differs from the fields in origin.
-func (r *decoder) header(origin [originFields]originField) (version string, count uint64) {
+// selector differs from the one in current.
+func (r *decoder) header(current collection) (version string, count uint64) {
 	if string(r.next(len(saveMagic))) != saveMagic {
 		r.failCorrupt("not a saved state")
 	}
@@ -261,16 +249,16 @@ func (r *decoder) header(origin [originFields]originField) (version string, coun
 	} else if format != saveFormat {
 		r.failCorrupt("unknown format " + strconv.FormatUint(format, 10))
 	}
-	var saved [originFields]string
+	var saved collection
 	for i := range saved {
 		saved[i] = string(r.string())
 	}
 	version = string(r.string())
 	count = r.number(8)
 	r.checksum()
-	for i, field := range origin {
-		if saved[i] != field.value {
-			r.fail(ErrForeign.Error()+": "+field.name+" was \""+saved[i]+"\", now \""+field.value+"\"", ErrForeign)
+	for i, name := range originFields {
+		if saved[i] != current[i] {
+			r.fail(ErrForeign.Error()+": "+name+" was \""+saved[i]+"\", now \""+current[i]+"\"", ErrForeign)
 		}
 	}
 	if r.err != nil {

@@ -20,7 +20,7 @@ type Store[T any] struct {
 	key     func(T) lw.Key
 	seed    maphash.Seed
 	compare comparison[T]
-	from    selectors
+	from    collection
 
 	mu                       sync.RWMutex
 	state                    state[T]
