@@ -15,27 +15,30 @@ func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	c := comparison[T]{uid: identity.UID, equal: identity.Equal, byValue: isComparable[T]()}
 	var none T
 	dynamic := any(none) == nil // T is an interface type, so each object may have other methods
-	if _, ok := any(none).(lw.Keyed); ok || dynamic {
-		c.version = func(object T) string {
-			if keyed, ok := any(object).(lw.Keyed); ok {
-				return keyed.GetResourceVersion()
-			}
-			return ""
-		}
-	}
-	if _, ok := any(none).(interface{ GetUID() string }); c.uid == nil && (ok || dynamic) {
-		c.uid = func(object T) string {
-			if o, ok := any(object).(interface{ GetUID() string }); ok {
-				return o.GetUID()
-			}
-			return ""
-		}
+	c.version = getter[T](lw.Keyed.GetResourceVersion)
+	if c.uid == nil {
+		c.uid = getter[T](interface{ GetUID() string }.GetUID)
 	}
 	if _, ok := any(none).(interface{ Equal(T) bool }); c.equal == nil && ok {
 		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }
 	}
 	c.byValue = c.byValue || dynamic
 	return c
+}
+
+// getter returns a func that calls get, a method of interface I, for an object. The func returns "" if the object lacks
+// the method. getter returns nil if no object of type T can have it.
+func getter[T, I any](get func(I) string) func(T) string {
+	var none T
+	if _, ok := any(none).(I); !ok && any(none) != nil {
+		return nil
+	}
+	return func(object T) string {
+		if o, ok := any(object).(I); ok {
+			return get(o)
+		}
+		return ""
+	}
 }
 
 // isComparable reports whether T supports ==. It returns false for interface types.

@@ -45,7 +45,7 @@ func (l *trainer) observe(raw string, compressed int, hot *objectCache) {
 		at = rand.IntN(at + 1)
 	}
 	if at < samples {
-		l.addSample(at, raw)
+		l.sample[at] = strings.Clone(raw[:min(len(raw), maxSample)]) // raw may be part of a larger string
 	}
 	l.seen++
 	l.raw += len(raw)
@@ -57,11 +57,6 @@ func (l *trainer) observe(raw string, compressed int, hot *objectCache) {
 		l.train(hot)
 	}
 	l.seen, l.raw, l.compressed = 0, 0, 0
-}
-
-// addSample stores a copy of raw in the sample, because raw may be part of a larger string.
-func (l *trainer) addSample(at int, raw string) {
-	l.sample[at] = strings.Clone(raw[:min(len(raw), maxSample)])
 }
 
 // isWorthwhile reports whether a new dictionary should be trained on the current interval.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -159,12 +160,9 @@ func openLocked(path string) (*os.File, error) {
 
 // isFile reports whether path is the path of an open file.
 func isFile(file *os.File, path string) bool {
-	open, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(path)
-	return err == nil && os.SameFile(open, named)
+	open, _ := file.Stat()
+	named, _ := os.Lstat(path)
+	return os.SameFile(open, named) // false if one is nil
 }
 
 // removeLeftovers removes temporary files of processes that were killed during Save. Each file can be as large as the
@@ -193,10 +191,7 @@ func isOld(entry os.DirEntry) bool {
 // isTemporary reports whether file has the name of a temporary file with which Save replaces the file target. For
 // example, Save replaces pods with pods.123.tmp.
 func isTemporary(file, target string) bool {
-	middle, ok := strings.CutPrefix(file, target+".")
-	if !ok {
-		return false
-	}
-	number, ok := strings.CutSuffix(middle, temporary)
-	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+	number := strings.TrimSuffix(strings.TrimPrefix(file, target+"."), temporary)
+	_, err := strconv.ParseUint(number, 10, 64)
+	return err == nil && file == target+"."+number+temporary
 }

@@ -7,13 +7,7 @@ import (
 
 // Add queues a key. If a worker is processing the key, the key becomes ready again when the worker finishes. Add does
 // nothing if the key is already ready or the queue is closed.
-func (q *Queue[K]) Add(key K) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.makeReady(q.entry(key))
-	}
-}
+func (q *Queue[K]) Add(key K) { q.AddAfter(key, 0) }
 
 // AddAfter queues a key after a delay, even if Add also queues it earlier. A key has only one pending delay. If
 // AddAfter is called several times, the earliest time counts.
@@ -106,13 +100,9 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	if q.closed {
 		return
 	}
-	delay := q.opts.BaseDelay
-	for range e.failures {
-		if delay > q.opts.MaxDelay/2 {
-			delay = q.opts.MaxDelay
-			break
-		}
-		delay *= 2
+	delay := q.opts.BaseDelay << e.failures
+	if delay>>e.failures != q.opts.BaseDelay { // the shift overflowed
+		delay = q.opts.MaxDelay
 	}
 	e.failures++
 	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.limiter.Reserve().Delay()))

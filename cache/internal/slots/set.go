@@ -27,26 +27,16 @@ func (s *Set) Len() int { return int(s.length) }
 // All calls a func for every member in ascending order until the func returns false. It reports whether it visited all
 // members.
 func (s *Set) All(each func(slot uint32) bool) bool {
-	switch s.length {
-	case 0:
-		return true
-	case 1:
+	if s.length == 1 {
 		return each(s.one)
 	}
-	return s.root.all(each)
+	return s.length == 0 || s.root.all(each)
 }
 
 func (n *node) all(each func(slot uint32) bool) bool {
-	for _, child := range n.children {
-		if !child.all(each) {
-			return false
-		}
-	}
-	if n.children != nil {
-		return true
-	}
-	for _, slot := range n.members {
-		if !each(slot) {
+	leaf := n.children == nil
+	for i, slot := range n.members {
+		if leaf && !each(slot) || !leaf && !n.children[i].all(each) {
 			return false
 		}
 	}
