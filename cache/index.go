@@ -54,7 +54,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	defer store.mu.Unlock()
 	x.build(store.epoch)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.beforeList) // discards the current snapshot, which lacks the index
+	store.snapshot.Store(nil) // discards the current snapshot, which lacks the index
 	return x
 }
 
@@ -73,11 +73,11 @@ func (x *Index[T, K]) Remove() {
 	s := x.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.live != x || x.removed {
+	if x.live != x {
 		return
 	}
 	s.indexes = slices.DeleteFunc(s.indexes, func(other indexer[T]) bool { return other == indexer[T](x) })
-	s.snapshot.Store(s.beforeList) // discards the current snapshot, which holds the index
+	s.snapshot.Store(nil) // discards the current snapshot, which holds the index
 	x.removed, x.table, x.cells, x.singleKey = true, slots.Table{}, slots.Vector[*posting[K]]{}, nil
 }
 

@@ -355,13 +355,16 @@ func TestRemovedIndexIsFreed(t *testing.T) {
 	calls := 0
 	byYear := NewIndex(books, func(b *book, to []int) []int { calls++; return append(to, b.year) })
 	byISBN := NewIndex(books, func(b *book, to []string) []string { return append(to, b.isbn) })
+	byNext := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year+1) })
 	writer.Put(&book{isbn: "1", year: 1999})
 	before := books.Snapshot()
+	require.Equal(t, []int{2000}, byNext.In(before).Keys())
 	frozen := byYear.In(before)
 	frozen.Remove() // has no effect on the index of a snapshot, nor on the index of the store
 	require.Equal(t, 1, byYear.Len(1999))
 
 	byYear.Remove()
+	require.NotContains(t, books.Snapshot().indexes, any(frozen))
 	byYear.Remove()
 	calls = 0
 	writer.Put(&book{isbn: "2", year: 2000})
@@ -381,6 +384,32 @@ func TestRemovedIndexIsFreed(t *testing.T) {
 	require.Equal(t, 1, byISBN.Len("2"), "the other index must remain")
 	require.Equal(t, 1, byISBN.In(books.Snapshot()).Len("2"))
 	require.NotContains(t, books.Snapshot().indexes, any(frozen))
+}
+
+func TestRemovedIndexFreesCachedKeys(t *testing.T) {
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
+	index := NewIndex(store, ByNamespace[*lw.Object])
+	writer.Put(object("shop/a@1"))
+	require.NotEmpty(t, index.singleKey)
+	index.Remove()
+	require.Empty(t, index.singleKey)
+}
+
+func TestIndexIsRemovedDuringWrites(t *testing.T) {
+	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for n := range 100 {
+			writer.Put(object("shop/a@" + strconv.Itoa(n+1)))
+		}
+	})
+	for range 100 {
+		index := NewIndex(store, ByNamespace[*lw.Object])
+		index.Len("shop")
+		index.Remove()
+	}
+	group.Wait()
+	require.Empty(t, store.indexes)
 }
 
 func TestListersShareOneIndex(t *testing.T) {

@@ -143,6 +143,33 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+func TestWaitSyncedReportsPanicOfRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		informer := NewInformer(&liveObjects{first: []string{"a@1"}}, plainLists())
+		indexThatPanics(informer.Store(), 1)
+		require.Panics(t, func() { _ = informer.Run(t.Context()) })
+		require.Equal(t, errPanicked, informer.WaitSynced(t.Context()))
+	})
+}
+
+// WaitSynced must not report the end of a run while a handler is being called.
+func TestWaitSyncedWaitsForHandlers(t *testing.T) {
+	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
+		slow := &log{block: make(chan struct{})}
+		th.informer.Handle(slow.handler(), nil)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { _ = th.informer.Run(ctx) }()
+		waited := make(chan error, 1)
+		go func() { waited <- th.informer.WaitSynced(t.Context()) }()
+		synctest.Wait()
+		stop()
+		synctest.Wait()
+		require.Empty(t, waited)
+		close(slow.block)
+		require.Equal(t, context.Canceled, <-waited)
+	})
+}
+
 func TestWaitSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}

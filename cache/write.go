@@ -185,7 +185,6 @@ func (s *Store[T]) setDistrusted() {
 		doubtful := *s.beforeList
 		doubtful.distrusted = true
 		s.beforeList = &doubtful
-		s.snapshot.Store(s.beforeList)
 	}
 }
 
