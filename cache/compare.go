@@ -17,7 +17,7 @@ func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	dynamic := any(none) == nil // T is an interface type, so each object may have other methods
 	c.version = getter[T](lw.Keyed.GetResourceVersion)
 	if c.uid == nil {
-		c.uid = getter[T](interface{ GetUID() string }.GetUID)
+		c.uid = getter[T](hasUID.GetUID)
 	}
 	if _, ok := any(none).(interface{ Equal(T) bool }); c.equal == nil && ok {
 		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }
@@ -25,6 +25,10 @@ func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	c.byValue = c.byValue || dynamic
 	return c
 }
+
+// hasUID declares the method that Identity.UID replaces. It has a name because go vet fails on a method of an unnamed
+// interface.
+type hasUID interface{ GetUID() string }
 
 // getter returns a func that calls get, a method of interface I, for an object. The func returns "" if the object lacks
 // the method. getter returns nil if no object of type T can have it.

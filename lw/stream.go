@@ -139,22 +139,28 @@ type engine[T Keyed] struct {
 
 // request makes one request and handles its response. It returns false when the sequence is over.
 func (e *engine[T]) request() bool {
-	list, watch := e.machine.next(e.now())
 	var err error
 	switch e.objects, e.receiving = 0, false; e.machine.state {
 	case listing, checking:
-		err = e.list(list)
+		err = e.list()
 	case streaming, watching:
-		err = e.watch(watch)
+		err = e.watch()
 	case stopped:
 		return false
 	}
-	if e.done || e.ctx.Err() != nil {
+	switch {
+	case e.done || e.ctx.Err() != nil:
 		return false
-	}
-	if err == nil {
+	case err == nil:
 		return true
 	}
+	return e.interrupt(err)
+}
+
+// interrupt yields the interruption that err causes, and waits for its delay. It returns false if the sequence is over.
+//
+//go:noinline
+func (e *engine[T]) interrupt(err error) bool { // not inlined, so that its frame is not part of the stack of an idle watch
 	now := e.now()
 	result, attention := e.machine.fail(now, err, e.objects, e.receiving)
 	if attention {
@@ -165,8 +171,9 @@ func (e *engine[T]) request() bool {
 }
 
 // list reads one page of a list. In the checking state, it only compares the page with the state of the caller.
-func (e *engine[T]) list(opts ListOptions) error {
+func (e *engine[T]) list() error {
 	check := e.machine.state == checking
+	opts, _ := e.machine.next(e.now())
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
 	defer dog.stop()
@@ -214,33 +221,52 @@ func (e *engine[T]) list(opts ListOptions) error {
 	return err
 }
 
-// watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close.
-func (e *engine[T]) watch(opts WatchOptions) error {
-	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
-	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
+// watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close. A
+// program may have thousands of idle watches, and a goroutine's stack doubles when it is full. So watch leaves everything
+// with a large stack frame to functions that return before the next read.
+func (e *engine[T]) watch() error {
+	events, ctx, dog := e.openWatch()
 	defer dog.stop()
-	opts.Progress, opts.Reuse = dog.progress, e.reuse
-	for event, err := range e.source.Watch(ctx, opts) {
-		r := response{event: event.Type, version: event.ResourceVersion, receiving: dog.receivingFor()}
-		if err != nil && !event.decodeFailed(err) {
-			e.receiving = r.receiving > 0
-			return causeOf(ctx, err)
-		}
-		dog.pause()
-		if r.event = event.Type; r.event == 0 { // an event without a type must not look like the end of a page
-			r.event = Modified
-		}
-		before := e.machine.version
-		meaning, err := e.machine.event(e.now(), &r)
-		if err != nil || meaning == over || !e.deliver(&event, meaning, before) {
+	for event, err := range events {
+		if goesOn, err := e.receive(&event, err, ctx, dog); !goesOn {
 			return err
 		}
-		dog.resume(e.idle())
 	}
 	if err := causeOf(ctx, nil); err != nil {
 		return err
 	}
 	return ErrWatchClosed
+}
+
+//go:noinline
+func (e *engine[T]) openWatch() (iter.Seq2[Event[T], error], context.Context, *watchdog) {
+	_, opts := e.machine.next(e.now())
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
+	opts.Progress, opts.Reuse = dog.progress, e.reuse
+	return e.source.Watch(ctx, opts), ctx, dog
+}
+
+// receive handles an event or an error of a watch. It returns goesOn == false if the request or the sequence is over.
+//
+//go:noinline
+func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context, dog *watchdog) (goesOn bool, err error) {
+	r := response{event: event.Type, version: event.ResourceVersion, receiving: dog.receivingFor()}
+	if failure != nil && !event.decodeFailed(failure) {
+		e.receiving = r.receiving > 0
+		return false, causeOf(ctx, failure)
+	}
+	dog.pause()
+	if r.event = event.Type; r.event == 0 { // an event without a type must not look like the end of a page
+		r.event = Modified
+	}
+	before := e.machine.version
+	meaning, err := e.machine.event(e.now(), &r)
+	if err != nil || meaning == over || !e.deliver(event, meaning, before) {
+		return false, err
+	}
+	dog.resume(e.idle())
+	return true, nil
 }
 
 // deliver yields what an event of a watch means to the caller. before is the resourceVersion of the stream before the
