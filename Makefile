@@ -207,7 +207,7 @@ lint: lint-js prose ## check the Go code, the module files, known vulnerabilitie
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./lw/... ./cache/... ./transport/... ./cmd/...
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program && $(GO) mod tidy -diff
+	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./wasm/program && $(GO) mod tidy -diff
 	cd examples/metrics && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd examples/clientgo && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd adapters && $(GO) vet ./... && $(GO) mod tidy -diff
@@ -247,7 +247,7 @@ else
 endif
 
 # Programs in bench/ that make bench runs one after another. With -short, they do little work and only show that they run.
-BENCHES = decode list retained dropin binary store million watches storm flap wasm
+BENCHES = decode list dropin binary store watches wasm
 
 # govulncheck exits with 1 if it fails, and with 3 if the code reaches a vulnerability.
 .PHONY: vulncheck
@@ -277,11 +277,7 @@ bench-operator: e2e-server ## run cert-manager's cainjector on a real kube-apise
 .PHONY: bench-browser
 bench-browser: worker e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits, WRITE=1 updates the documents
 	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
-ifndef CHECK
-	@mkdir -p bin/clientgo && cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/clientgo/
-	@cd bench && GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags='-s -w -buildid=' -o ../bin/clientgo/clientgo.wasm ./browser/clientgo
-endif
-	@CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(NODE) bench/browser/run.mjs bin/bench-browser bin/clientgo/clientgo.wasm
+	@CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(NODE) bench/browser/run.mjs bin/bench-browser
 
 .PHONY: api
 api: ## update the record of the public API in api/

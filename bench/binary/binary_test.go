@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 func TestProgramsPrintTheSame(t *testing.T) {
 	programs, err := harness.Build(t.Context(), "-ldflags=-s -w", "./listwatch", "./clientgo")
 	require.NoError(t, err)
-	defer programs.Remove()
+	defer os.RemoveAll(programs)
 	for _, name := range []string{"listwatch", "clientgo"} {
 		t.Run(name, func(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
@@ -25,7 +26,7 @@ func TestProgramsPrintTheSame(t *testing.T) {
 			server, err := lwtest.Start(nil)
 			require.NoError(t, err)
 			defer server.Close()
-			program := exec.CommandContext(ctx, programs.Path(name), server.URL)
+			program := exec.CommandContext(ctx, filepath.Join(programs, name), server.URL)
 			program.Stderr = os.Stderr
 			output, err := program.StdoutPipe()
 			require.NoError(t, err)

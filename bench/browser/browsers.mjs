@@ -29,10 +29,6 @@ async function inNewProfile(browser, use) {
 
 const inNewPage = (browser, url, use) => inNewProfile(browser, (profile) => onPage(profile, url, use))
 
-// Contenders with client-go run only in the first round, because they take minutes. They are not measured with the
-// sorted list.
-const runsOnce = (contender) => contender.startsWith('client-go')
-
 /** Runs all measurements except memory. Returns an object {contender: {figure: number}} for each round. */
 export async function times(name, url, rounds, contenders) {
   const browser = await launch(name)
@@ -40,10 +36,13 @@ export async function times(name, url, rounds, contenders) {
   const all = []
   for (const [i, order] of orders(contenders, rounds).entries()) {
     const found = {}
-    for (const contender of order.filter((contender) => !(runsOnce(contender) && i))) {
+    for (const contender of order) {
       progress(`${name}: round ${i + 1} of ${rounds}, ${contender}`)
-      found[contender] = { ...await start(browser, url, contender), ...await inNewPage(browser, url, ({ course }) => course('burst', contender)) }
-      if (!runsOnce(contender)) Object.assign(found[contender], await table(browser, name, url, contender))
+      found[contender] = {
+        ...await start(browser, url, contender),
+        ...await inNewPage(browser, url, ({ course }) => course('burst', contender)),
+        ...await table(browser, name, url, contender),
+      }
     }
     all.push(found)
   }

@@ -8,7 +8,7 @@ const rows = ['heap', 'parsedHeap', 'loadTasks', 'cpu', 'ready', 'synced', 'cach
  * empty array.
  */
 export function results({ browsers, node, sizes }) {
-  const all = { 'page | listwatch': [sizes.page / 1000], 'wasm | client-go': [sizes.clientgo] }
+  const all = { 'page | listwatch': [sizes.page / 1000] }
   const add = (row, contender, place, rounds) => {
     const values = rounds.map((round) => round[contender]?.[row]).filter(Number.isFinite)
     all[`${row} | ${contender}, ${place}`] = values.length ? [median(values)] : []
@@ -16,7 +16,6 @@ export function results({ browsers, node, sizes }) {
   for (const [name, rounds] of Object.entries(browsers)) {
     for (const row of rows) for (const contender of ['plain', 'shared']) add(row, contender, name, rounds)
   }
-  add('synced', 'client-go', 'chrome', browsers.chrome ?? [])
   for (const row of ['nothing', 'burst']) for (const contender of ['listwatch', 'client-node']) add(row, contender, 'node', node)
   return all
 }

@@ -7,9 +7,9 @@ const figures = { heap: 1, parsedHeap: 2, loadTasks: 3, cpu: 4, ready: 5, synced
 const { heap, parsedHeap, ...ofFirefox } = figures
 const round = (own) => ({ plain: own, shared: own, 'client-node': own, listwatch: own })
 const all = {
-  sizes: { page: 11000, clientgo: 3000 },
+  sizes: { page: 11000 },
   node: [round(figures), round({ ...figures, nothing: 19 }), round({ ...figures, nothing: 29 })],
-  browsers: { chrome: [{ ...round(figures), 'client-go': { synced: 99 } }, round(figures)], firefox: [round({ ...ofFirefox, cpu: NaN })] },
+  browsers: { chrome: [round(figures), round(figures)], firefox: [round({ ...ofFirefox, cpu: NaN })] },
 }
 
 test('the results have the names of the published results', () => {
@@ -20,7 +20,6 @@ test('the results have the names of the published results', () => {
 test('the results are medians, or empty if a figure was not measured', () => {
   const found = results(all)
   assert.deepEqual(found['nothing | client-node, node'], [19])
-  assert.deepEqual(found['synced | client-go, chrome'], [99])
   assert.deepEqual(found['heap | shared, chrome'], [1])
   assert.deepEqual(found['heap | shared, firefox'], [])
   assert.deepEqual(found['cpu | plain, firefox'], [])

@@ -16,7 +16,7 @@ import { inNode } from './nodes.mjs'
 import { median, print, progress } from './print.mjs'
 import { results } from './results.mjs'
 
-const [program, clientgo] = process.argv.slice(2)
+const [program] = process.argv.slice(2)
 const check = !!process.env.CHECK
 const write = !!process.env.WRITE
 const rounds = Number(process.env.ROUNDS || 5)
@@ -24,9 +24,8 @@ const browsers = (process.env.BROWSERS || 'chrome firefox').split(' ')
 if (write && (check || browsers.length < 2)) throw new Error('WRITE=1 needs the figures of both browsers and of Node, so omit CHECK and BROWSERS')
 const local = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-const others = check ? [] : ['client-go']
-const timed = ['plain', 'shared', ...check ? [] : ['worker', 'main'], ...others, ...others.map((name) => `${name}, worker`)]
-const held = ['plain', 'shared', 'worker', 'main', ...others]
+const timed = ['plain', 'shared', ...check ? [] : ['worker', 'main']]
+const held = ['plain', 'shared', 'worker', 'main']
 
 function tabulate(found) {
   const columns = Object.entries({
@@ -58,8 +57,6 @@ async function measure(url, folder) {
   if (!check) {
     figures.node = await inNode(url, rounds)
     print(`node, medians of ${rounds} rounds`, tabulate(figures.node))
-    figures.sizes.clientgo = brotli(clientgo)
-    console.log(`client-go as WebAssembly: ${figures.sizes.clientgo.toFixed(1)} kB, compressed with brotli 11`)
   }
   return figures
 }
@@ -68,7 +65,7 @@ const folder = project(local('page'))
 let server
 try {
   build(folder)
-  server = spawn(program, [join(folder, 'dist'), local('../../bin/clientgo')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  server = spawn(program, [join(folder, 'dist')], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const figures = await measure(url, folder)
   const verdicts = judge(figures)

@@ -1,85 +1,101 @@
-// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod. It prints the CPU time, including garbage
-// collection, and the allocations per event.
+// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod: the CPU time in µs, including garbage
+// collection, and the allocations. Each library decodes events in the same way as in its watches. The last 1,000
+// decoded objects stay reachable, so that the garbage collector has as much work as in a program with a store.
 //
-// Each library decodes events in the same way as in its watches. The last 1,000 decoded objects stay reachable, so that
-// the garbage collector has as much work as in a program with a store.
+// The command then measures the heap that 10,000 decoded Pods occupy, in kB per Pod. The result includes allocator
+// overhead, and the dictionaries and buffers of cache/compact. The similar Pods come from a single workload, which
+// helps only cache/compact. The other Pods come from 1,000 templates. Each heap is measured in a separate process.
 package main
 
 import (
 	"context"
-	"flag"
-	"os"
 	"runtime"
+	"slices"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/decoders"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-var (
-	rounds = flag.Int("rounds", 15, "number of rounds; the median is printed")
-	turn   = flag.Duration("turn", 150*time.Millisecond, "approximate run time of each decoder per round")
-)
+var rounds = harness.Rounds(15)
 
 const held = 1000
 
-// contender is a decoder and its measurements, one per round.
-type contender struct {
-	decoders.Decoder
-	events                 int // events to decode per round
-	ns, allocations, ratio []float64
-}
+func main() { harness.Main(compare, harness.Worker("retain", retain)) }
 
-func main() { harness.Main("decode", compare) }
-
-func compare(context.Context) error {
-	if *harness.Short {
-		*rounds, *turn = 1, time.Millisecond
+func compare(ctx context.Context) error {
+	events, turn := newEvents(sample.Pods(7, held)), harness.Size(150*time.Millisecond, time.Millisecond)
+	n, names := map[string]int{}, []string{} // n is the number of events to decode per round
+	for _, decoder := range decoders {
+		warm := once(decoder.name, events, held)
+		n[decoder.name] = max(int(float64(turn.Microseconds())/warm["CPU time"]), 100)
+		names = append(names, decoder.name)
 	}
-	events := decoders.NewEvents(sample.Pods(7, held))
-	var contenders []*contender
-	for _, decoder := range decoders.All() {
-		ns, _ := once(decoder, events, held) // also warms up the decoder
-		n := max(int(float64(turn.Nanoseconds())/ns), 100)
-		contenders = append(contenders, &contender{Decoder: decoder, events: n})
+	found, err := harness.Compare(*rounds, names, func(name string) (harness.Figures, error) { return once(name, events, n[name]), nil })
+	if err != nil {
+		return err
 	}
-	name := func(c *contender) string { return c.Name }
-	err := harness.Rounds(*rounds, contenders, name, func(c *contender) error {
-		ns, allocations := once(c.Decoder, events, c.events)
-		c.ns, c.allocations = append(c.ns, ns), append(c.allocations, allocations)
-		c.ratio = append(c.ratio, ns/contenders[0].ns[len(c.ns)-1])
-		return nil
+	results := harness.Medians(found)
+	ours, floor := found.Get("CPU time", rawCodec), found.Get("CPU time", baseline)
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / floor[i]
+	}
+	results.Set("CPU time", "lw.RawCodec to baseline", harness.Median(ratios))
+	if err := harness.Save("decode", results); err != nil {
+		return err
+	}
+	found, err = harness.Compare(1, names, func(name string) (harness.Figures, error) {
+		all := harness.Figures{}
+		for figure, templates := range map[string]int{"similar Pods": 0, "templates": 1000} {
+			var heap float64
+			if err := harness.Run(ctx, "retain", task{name, harness.Size(10_000, 200), templates}, &heap); err != nil {
+				return nil, err
+			}
+			all[figure] = heap / 1000
+		}
+		return all, nil
 	})
 	if err != nil {
 		return err
 	}
-	return printAll(contenders, events)
+	return harness.Save("retained", found)
 }
 
-// once decodes n events. It returns the CPU time in nanoseconds and the number of allocations, both per event.
-func once(decoder decoders.Decoder, events *decoders.Events, n int) (ns, allocations float64) {
-	stream := decoder.Stream(events)
-	before := harness.Allocations()
-	ns = harness.CPUPer(n, func() { runtime.KeepAlive(decoder.Run(stream, n, held)) })
-	return ns, (harness.Allocations() - before) / float64(n)
+func named(name string) decoder {
+	return decoders[slices.IndexFunc(decoders, func(d decoder) bool { return d.name == name })]
 }
 
-func printAll(contenders []*contender, events *decoders.Events) error {
-	results := published.Results{}
-	table := harness.NewTable(os.Stdout, "event\tbytes\tµs\tallocations\tratio")
-	for _, c := range contenders {
-		ns, allocations, ratio := harness.Median(c.ns), harness.Median(c.allocations), harness.Median(c.ratio)
-		table.Row("%s\t%d\t%.1f\t%.1f\t%.2f", c.Name, c.EventSize(events), ns/1000, allocations, ratio)
-		results.Set("CPU time", c.Name, ns/1000)
-		results.Set("allocations", c.Name, allocations)
-		if c.Name == decoders.Floor {
-			results.Set("CPU time", "lw.RawCodec to baseline", 1/ratio)
-		}
+// once decodes n events.
+func once(name string, events *events, n int) harness.Figures {
+	decoder := named(name)
+	stream := decoder.stream(events)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ns := harness.CPUPer(n, func() { runtime.KeepAlive(decoder.run(stream, n, held)) })
+	runtime.ReadMemStats(&after)
+	return harness.Figures{"CPU time": ns / 1000, "allocations": float64(after.Mallocs-before.Mallocs) / float64(n)}
+}
+
+// task is a measurement of the heap. The Pods are similar if Templates is zero.
+type task struct {
+	Decoder         string
+	Pods, Templates int
+}
+
+// retain decodes all Pods and keeps the objects in memory. It returns the growth of the heap per Pod in bytes.
+func retain(t task) float64 {
+	pods := sample.Pods(1, t.Pods)
+	if t.Templates > 0 {
+		pods = sample.Templated(1, t.Pods, t.Templates)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	return harness.Save("decode", results)
+	decoder := named(t.Decoder)
+	stream := decoder.stream(newEvents(pods))
+	before := harness.Heap()
+	objects := decoder.run(stream, t.Pods, t.Pods)
+	after := harness.Heap()
+	runtime.KeepAlive(stream)
+	runtime.KeepAlive(decoder)
+	runtime.KeepAlive(objects)
+	return (after - before) / float64(t.Pods)
 }

@@ -3,24 +3,23 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/kube"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
@@ -31,26 +30,17 @@ const (
 	writers   = 4   // maximum number of concurrent requests
 	measured  = 30 * time.Second
 	settling  = 3 * time.Second
-	realGoal  = 0.65
 )
 
 // compareOnServer measures both caches at the same time on one kube-apiserver, over TLS and HTTP/2.
 func compareOnServer(ctx context.Context) error {
-	environment, err := startKube()
+	environment, err := kube.Start("..")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = environment.Stop() }()
-	config := rest.CopyConfig(environment.Config)
-	config.QPS = -1
-	clientset, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	pods, err := createPods(ctx, clientset)
-	if err != nil {
-		return err
-	}
+	clientset := harness.MustGet(kubernetes.NewForConfig(environment.Config))
+	pods := createPods(ctx, clientset)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var writing sync.WaitGroup
 	defer writing.Wait()
@@ -59,83 +49,49 @@ func compareOnServer(ctx context.Context) error {
 	return measureOnServer(ctx, string(environment.KubeConfig))
 }
 
-// startKube starts etcd and a kube-apiserver. The working directory must be bench.
-func startKube() (*envtest.Environment, error) {
-	folder, err := os.MkdirTemp("", "dropin")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if err := kubeassets.Write("..", folder); err != nil {
-		return nil, err
-	}
-	environment := &envtest.Environment{BinaryAssetsDirectory: folder}
-	_, err = environment.Start()
-	return environment, err
-}
-
-// measureOnServer measures both caches at the same time, each in its own process. It prints the medians of all rounds.
+// measureOnServer measures both caches at the same time, each in its own process.
 func measureOnServer(ctx context.Context, kubeconfig string) error {
-	both := []*contender{{listwatch: true}, {}}
-	for round := range *rounds {
-		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, *rounds)
-		results, errs := make([]result, len(both)), make([]error, len(both))
+	found, err := harness.Compare(*rounds, []string{"both"}, func(string) (harness.Figures, error) {
+		var ours, theirs harness.Figures
 		var running sync.WaitGroup
-		for i, c := range both {
-			running.Go(func() {
-				errs[i] = harness.Run(ctx, "real", task{Kubeconfig: kubeconfig, Listwatch: c.listwatch}, &results[i])
-			})
-		}
+		var failed error
+		running.Go(func() { failed = harness.Run(ctx, "real", task{Kubeconfig: kubeconfig}, &theirs) })
+		err := harness.Run(ctx, "real", task{Kubeconfig: kubeconfig, Listwatch: true}, &ours)
 		running.Wait()
-		for i, c := range both {
-			if errs[i] != nil {
-				return fmt.Errorf("measurement with listwatch=%t failed: %w (%w)", c.listwatch, errs[i], context.Cause(ctx))
-			}
-			c.results = append(c.results, results[i])
+		if err := errors.Join(err, failed); err != nil {
+			return nil, fmt.Errorf("%w (%w)", err, context.Cause(ctx))
 		}
-	}
-	perEvent := func(r result) float64 { return r.PerEvent / 1e3 }
-	ours, theirs := harness.MedianOf(both[0].results, perEvent), harness.MedianOf(both[1].results, perEvent)
-	rows := harness.NewTable(os.Stdout, "kube-apiserver, TLS, HTTP/2\tlistwatch\tclient-go\tratio\tgoal")
-	rows.Row("CPU per event, µs\t%.1f\t%.1f\t%.2f\t%s", ours, theirs, ours/theirs, target(ours/theirs, realGoal))
-	events := func(r result) float64 { return r.Events / measured.Seconds() }
-	perSecond := harness.MedianOf(both[0].results, events)
-	rows.Row("events per second\t%.1f\t%.1f", perSecond, harness.MedianOf(both[1].results, events))
-	if err := rows.Flush(); err != nil {
+		return harness.Figures{listwatchName: ours["CPU time"], clientGoName: theirs["CPU time"], "events": ours["events"]}, nil
+	})
+	if err != nil {
 		return err
 	}
+	median := func(figure string) float64 { return harness.Median(found.Get(figure, "both")) }
 	results := published.Results{}
-	results.Set("CPU time", "listwatch", ours)
-	results.Set("CPU time", "client-go", theirs)
-	results.Set("CPU time", "ratio", ours/theirs)
-	results.Set("events per second", "listwatch", perSecond)
+	results.Set("CPU time", listwatchName, median(listwatchName))
+	results.Set("CPU time", clientGoName, median(clientGoName))
+	results.Set("CPU time", "ratio", median(listwatchName)/median(clientGoName))
+	results.Set("events per second", listwatchName, median("events"))
 	return harness.Save("apiserver", results)
 }
 
 // createPods creates Pods and returns their keys.
-func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []types.NamespacedName, err error) {
-	for _, of := range sample.Pods(seed, realPods) {
+func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []types.NamespacedName) {
+	for _, of := range sample.Pods(serve.Seed, realPods) {
 		var pod corev1.Pod
-		if err := json.Unmarshal([]byte(of.JSON()), &pod); err != nil {
-			return nil, err
-		}
+		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace}}
 		if _, err := clientset.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return nil, err
+			panic(err)
 		}
 		status := pod.Status
 		pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", nil
-		made, err := clientset.CoreV1().Pods(pod.Namespace).Create(ctx, &pod, metav1.CreateOptions{})
-		if err != nil {
-			return nil, err
-		}
+		made := harness.MustGet(clientset.CoreV1().Pods(pod.Namespace).Create(ctx, &pod, metav1.CreateOptions{}))
 		made.Status = status
-		if _, err := clientset.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
-			return nil, err
-		}
+		harness.MustGet(clientset.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{}))
 		keys = append(keys, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 	}
-	return keys, nil
+	return keys
 }
 
 // change sends perSecond updates per second, one to each Pod in turn. It returns the first error, or the error of ctx
@@ -143,33 +99,21 @@ func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []typ
 func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()
-	failed := make(chan error, 1)
-	places := make(chan struct{}, writers)
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-failed:
-			return err
-		case <-ticks.C:
-		}
-		places <- struct{}{}
-		go func() {
-			defer func() { <-places }()
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(writers)
+	for n := 0; ctx.Err() == nil; n++ {
+		<-ticks.C
+		running.Go(func() error {
 			pod, patch := pods[n%len(pods)], fmt.Appendf(nil, `{"status":{"message":"change %d"}}`, n)
 			_, err := clientset.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-			if err != nil {
-				select {
-				case failed <- err:
-				default: // the channel already contains an error
-				}
-			}
-		}()
+			return err
+		})
 	}
+	return running.Wait()
 }
 
-// measureReal counts the update events that a cache receives and measures the CPU time per event.
-func measureReal(t task) (r result) {
+// measureReal counts the update events that a cache receives, and measures the CPU time per event in µs.
+func measureReal(t task) harness.Figures {
 	ctx := context.Background()
 	c := t.start(ctx)
 	object, _ := t.objects()
@@ -181,15 +125,6 @@ func measureReal(t task) (r result) {
 	time.Sleep(settling)
 	first, began := received.Load(), harness.CPUTime()
 	time.Sleep(measured)
-	r.Events = float64(received.Load() - first)
-	r.PerEvent = float64(harness.CPUTime()-began) / r.Events
-	return r
-}
-
-// config returns a rest.Config for t.Kubeconfig, or for t.URL if there is no kubeconfig.
-func (t task) config() *rest.Config {
-	if t.Kubeconfig == "" {
-		return &rest.Config{Host: t.URL}
-	}
-	return harness.MustGet(clientcmd.RESTConfigFromKubeConfig([]byte(t.Kubeconfig)))
+	events, used := float64(received.Load()-first), harness.CPUTime()-began
+	return harness.Figures{"CPU time": float64(used.Nanoseconds()) / 1e3 / events, "events": events / measured.Seconds()}
 }

@@ -11,21 +11,36 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+)
+
+// Names of the figures.
+const (
+	syncCPU       = "CPU to sync, ms"
+	peakRSS       = "peak RSS while syncing, MB"
+	heap          = "heap after sync, MB"
+	heapAfterList = "heap after a full List, MB"
+	perEvent      = "CPU per event, µs"
+	perGet        = "CPU per Get of a decoded object, µs"
+	firstList     = "CPU per object of the first List, µs"
+	nextList      = "CPU per object of the next List, µs"
 )
 
 // task is the input of a process that measures one cache.
 type task struct {
-	URL                              string
+	Server                           serve.Address
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
-	Kubeconfig                       string // content of a kubeconfig for a kube-apiserver; replaces URL
+	Kubeconfig                       string // content of a kubeconfig for a kube-apiserver; replaces Server
 }
 
 // objects returns an empty Pod and an empty PodList, typed or unstructured.
@@ -39,63 +54,63 @@ func (t task) objects() (client.Object, client.ObjectList) {
 	return object, list
 }
 
-func measure(t task) (r result) {
-	ctx := context.Background()
+func measure(t task) harness.Figures {
+	ctx, found := context.Background(), harness.Figures{}
 	before := harness.Heap()
 	began := harness.CPUTime()
 	c := t.start(ctx)
 	object, _ := t.objects()
 	informer := harness.MustGet(c.GetInformer(ctx, object, cache.BlockUntilSynced(false)))
 	var received atomic.Int64
-	var handled toolscache.ResourceEventHandlerRegistration
+	synced := informer.HasSynced
 	if t.Handler {
 		count := func(any) { received.Add(1) }
-		handled = harness.MustGet(informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		synced = harness.MustGet(informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: count, UpdateFunc: func(_, obj any) { count(obj) },
-		}))
+		})).HasSynced
 	}
-	until(func() bool { return informer.HasSynced() && (handled == nil || handled.HasSynced()) })
-	r.SyncCPU = float64(harness.CPUTime() - began)
-	r.PeakRSS = harness.PeakRSS()
-	r.Heap = harness.Heap() - before
+	until(func() bool { return informer.HasSynced() && synced() })
+	found[syncCPU] = float64(harness.CPUTime()-began) / 1e6
+	found[peakRSS] = harness.PeakRSS() / 1e6
+	found[heap] = (harness.Heap() - before) / 1e6
 
 	events := 2 * t.Pods
-	last := fmt.Sprint(firstEvent + events - 1)
-	r.PerEvent = harness.CPUPer(events, func() {
-		response := harness.MustGet(http.Get(fmt.Sprintf("%s/events?n=%d", t.URL, events)))
+	last := fmt.Sprint(serve.First + events)
+	found[perEvent] = harness.CPUPer(events, func() {
+		response := harness.MustGet(http.Post(fmt.Sprintf("%s/order?period=0s&events=%d", t.Server.Control, events), "", nil))
 		harness.Must(response.Body.Close())
 		shared := informer.(toolscache.SharedIndexInformer)
 		until(func() bool { return shared.LastSyncResourceVersion() == last })
 		until(func() bool { return !t.Handler || received.Load() == int64(t.Pods+events) })
-	})
+	}) / 1e3
 
 	list := func() {
 		_, all := t.objects()
 		harness.Must(c.List(ctx, all))
 	}
 	runtime.GC()
-	r.ColdList = harness.CPUPer(t.Pods, list)
+	found[firstList] = harness.CPUPer(t.Pods, list) / 1e3
 	lists, gets := 10, 10*t.Pods // enough to run the garbage collector several times
-	r.List = harness.CPUPer(lists*t.Pods, func() {
+	found[nextList] = harness.CPUPer(lists*t.Pods, func() {
 		for range lists {
 			list()
 		}
-	})
-	first := sample.Pods(seed, 1)[0]
+	}) / 1e3
+	first := sample.Pods(serve.Seed, 1)[0]
 	key := client.ObjectKey{Namespace: first.Namespace, Name: first.Name}
-	r.Get = harness.CPUPer(gets, func() {
+	found[perGet] = harness.CPUPer(gets, func() {
 		for range gets {
 			into, _ := t.objects()
 			harness.Must(c.Get(ctx, key, into))
 		}
-	})
+	}) / 1e3
 	list()
 	var stats runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&stats)
-	r.HeapAfterList = float64(stats.HeapAlloc) - before
+	found[heapAfterList] = (float64(stats.HeapAlloc) - before) / 1e6
 	runtime.KeepAlive(c)
-	return r
+	return found
 }
 
 // start starts a cache and waits until it has synced. The RESTMapper is static, so the cache sends no discovery
@@ -109,7 +124,11 @@ func (t task) start(ctx context.Context) cache.Cache {
 	} else {
 		opts.DefaultTransform = cache.TransformStripManagedFields()
 	}
-	c := harness.MustGet(newCache(t.config(), opts))
+	config := &rest.Config{Host: t.Server.URL}
+	if t.Kubeconfig != "" {
+		config = harness.MustGet(clientcmd.RESTConfigFromKubeConfig([]byte(t.Kubeconfig)))
+	}
+	c := harness.MustGet(newCache(config, opts))
 	go func() { harness.Must(c.Start(ctx)) }()
 	if !c.WaitForCacheSync(ctx) {
 		panic("the cache did not sync")

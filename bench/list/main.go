@@ -1,119 +1,107 @@
 // Command list measures the cost of syncing an informer of 17,736 Pods, which are 114 MB of JSON. It prints the CPU
-// time, including garbage collection, and the peak RSS. The server runs in a separate process and encodes its responses
-// in advance. Each measurement runs in a new process.
+// time in seconds, including garbage collection, and the peak RSS in MB. It then measures an informer of 1,000,000 Pods
+// with cache/compact. The server runs in a separate process. Each measurement runs in a new process.
 //
 // All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver with a watch cache, the server
-// responds with one page. It rejects streaming lists in the first part of the table and serves them in the second part.
+// responds with one page. It rejects streaming lists in the first part of the measurement and serves them in the second
+// part.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
-var (
-	pods   = flag.Int("pods", 17_736, "number of Pods")
-	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
-)
+var rounds = harness.Rounds(3)
 
-// contender is an informer in one of the programs. way is the key of the informer in the map that the program passes to
-// task.Main.
-type contender struct {
-	name, program, way  string
-	protobuf, streaming bool // whether the informer requests protobuf, and whether it is also measured with streaming lists
+const protobuf = "client-go: typed informer, protobuf"
+
+// workers contains the program of each contender, and the role in which the program runs.
+var workers = map[string][2]string{
+	"listwatch: informer, lw.RawCodec": {"listwatch", "raw"},
+	protobuf:                           {"clientgo", "protobuf"},
+	"client-go: typed informer, JSON":  {"clientgo", "JSON"},
+	"client-go: dynamic informer":      {"clientgo", "dynamic"},
 }
 
-const listwatch = "listwatch: informer, lw.RawCodec"
-
-var contenders = []contender{
-	{name: listwatch, program: "listwatch", streaming: true},
-	{name: "client-go: dynamic informer", program: "clientgo", way: "dynamic", streaming: true},
-	{name: "client-go: typed informer, JSON", program: "clientgo", way: "JSON", streaming: true},
-	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
-}
-
-// measurement is a contender, the path of the list that it reads, and its results.
-type measurement struct {
-	contender
-	path    string // asOneBody or asStream
-	results []task.Result
-}
-
-func main() { harness.Main("list", compare, harness.Server("server", startServer)) }
+func main() { harness.Main(compare, harness.Server("server", serve.Start)) }
 
 func compare(ctx context.Context) error {
-	if *harness.Short {
-		*pods, *rounds = 200, 1
-	}
-	var server address
-	stop, err := harness.Serve(ctx, "server", *pods, &server)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	programs, err := harness.Build(ctx, "./list/...")
 	if err != nil {
 		return err
 	}
-	defer programs.Remove()
-	all := measurements()
-	name := func(m *measurement) string { return m.path + ", " + m.name }
-	err = harness.Rounds(*rounds, all, name, func(m *measurement) error {
-		var one task.Result
-		t := task.Task{Way: m.way, URL: server.URL + m.path, Pods: *pods}
-		err := harness.RunProgram(ctx, programs.Path(m.program), "read", t, &one)
-		m.results = append(m.results, one)
+	defer os.RemoveAll(programs)
+	results := published.Results{}
+	for _, streaming := range []bool{false, true} {
+		if err := compareLists(ctx, programs, streaming, results); err != nil {
+			return err
+		}
+	}
+	if err := harness.Save("list", results); err != nil {
 		return err
+	}
+	return million(ctx, programs)
+}
+
+// compareLists adds the results with or without streaming lists. Figures that are not measured remain empty.
+func compareLists(ctx context.Context, programs string, streaming bool, results published.Results) error {
+	c, title := serve.Config{Pods: harness.Size(17_736, 200), Streaming: streaming, Protobuf: !streaming}, ", one response"
+	if streaming {
+		title = ", streaming list"
+	}
+	var contenders []string
+	for name := range workers {
+		results.Set("CPU time"+title, name)
+		results.Set("peak RSS"+title, name)
+		if name != protobuf || c.Protobuf {
+			contenders = append(contenders, name)
+		}
+	}
+	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
+		worker := workers[contender]
+		return measure(ctx, c, filepath.Join(programs, worker[0]), worker[1])
 	})
 	if err != nil {
 		return err
 	}
-	return printAll(all, server)
+	for _, name := range contenders {
+		results.Set("CPU time"+title, name, harness.Median(found.Get("CPU time", name)))
+		results.Set("peak RSS"+title, name, harness.Median(found.Get("peak RSS", name)))
+	}
+	return nil
 }
 
-func measurements() (all []*measurement) {
-	for _, path := range []string{asOneBody, asStream} {
-		for _, c := range contenders {
-			if path == asOneBody || c.streaming {
-				all = append(all, &measurement{contender: c, path: path})
-			}
-		}
-	}
-	return all
-}
-
-func printAll(all []*measurement, server address) error {
-	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB received\tCPU s\tratio\tpeak MB\tpeak / received", *pods))
-	titles := map[string]string{asOneBody: "one response", asStream: "streaming list"}
-	results := published.Results{}
-	for _, path := range []string{asOneBody, asStream} {
-		for _, c := range contenders { // figures that are not measured remain empty
-			results.Set("CPU time, "+titles[path], c.name)
-			results.Set("peak RSS, "+titles[path], c.name)
-		}
-	}
-	var first float64
-	for _, m := range all {
-		cpu := harness.MedianOf(m.results, func(r task.Result) float64 { return r.CPU })
-		peak := harness.MedianOf(m.results, func(r task.Result) float64 { return r.Peak })
-		body := server.Bytes[bodyName(m.path, m.protobuf)]
-		if m.name == listwatch {
-			first = cpu
-			table.Row("%s\t\t\t\t\t", titles[m.path])
-		}
-		table.Row("  %s\t%.0f\t%.2f\t%.1f\t%.0f\t%.2f",
-			m.name, body/1e6, cpu, cpu/first, peak/1e6, peak/body)
-		results.Set("CPU time, "+titles[m.path], m.name, cpu)
-		results.Set("peak RSS, "+titles[m.path], m.name, peak/1e6)
-	}
-	if err := table.Flush(); err != nil {
+// million measures a streaming list that the server generates while it sends it.
+func million(ctx context.Context, programs string) error {
+	c := serve.Config{Pods: harness.Size(1_000_000, 2000), Templates: harness.Size(1000, 100), Streaming: true, Batch: 8}
+	found, err := measure(ctx, c, filepath.Join(programs, "listwatch"), "compact")
+	if err != nil {
 		return err
 	}
-	return harness.Save("list", results)
+	results := published.Results{}
+	results.Set("peak RSS, GB", "listwatch", found["peak RSS"]/1000)
+	results.Set("CPU time, minutes", "listwatch", found["CPU time"]/60)
+	return harness.Save("million", results)
+}
+
+// measure runs a program with a new server.
+func measure(ctx context.Context, c serve.Config, program, role string) (found harness.Figures, err error) {
+	var server serve.Address
+	stop, err := harness.Serve(ctx, "server", c, &server)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	err = harness.RunProgram(ctx, program, role, server.URL, &found)
+	if err == nil && found["objects"] != float64(c.Pods) {
+		err = fmt.Errorf("the informer has %v objects, want %d", found["objects"], c.Pods)
+	}
+	return found, err
 }

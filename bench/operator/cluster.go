@@ -5,17 +5,19 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	certificates "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	cmmeta "github.com/cert-manager/cert-manager/pkg/apis/meta/v1"
+	"golang.org/x/sync/errgroup"
 	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
 const (
@@ -27,11 +29,8 @@ const (
 // cluster writes the objects that cainjector watches.
 type cluster struct{ client.Client }
 
-func newCluster(config *rest.Config) (*cluster, error) {
-	config = rest.CopyConfig(config)
-	config.QPS = -1
-	c, err := client.New(config, client.Options{Scheme: scheme()})
-	return &cluster{c}, err
+func newCluster(config *rest.Config) *cluster {
+	return &cluster{harness.MustGet(client.New(config, client.Options{Scheme: scheme()}))}
 }
 
 // fill creates the namespaces, n Certificates with a Secret each, and the webhook configurations.
@@ -48,7 +47,12 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	return inParallel(objects, func(object client.Object) error { return c.Create(ctx, object) })
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(writers)
+	for _, object := range objects {
+		running.Go(func() error { return c.Create(ctx, object) })
+	}
+	return running.Wait()
 }
 
 // clearCABundles recreates the webhook configurations without the CAs that cainjector has written.
@@ -65,44 +69,15 @@ func (c *cluster) clearCABundles(ctx context.Context) error {
 }
 
 // injected reports whether all webhook configurations contain a CA.
-func (c *cluster) injected(ctx context.Context) (bool, error) {
+func (c *cluster) injected(ctx context.Context) bool {
 	var list admission.ValidatingWebhookConfigurationList
-	if err := c.List(ctx, &list); err != nil {
-		return false, err
-	}
+	harness.Must(c.List(ctx, &list))
 	for _, item := range list.Items {
 		if len(item.Webhooks[0].ClientConfig.CABundle) == 0 {
-			return false, nil
+			return false
 		}
 	}
-	return len(list.Items) == injectable, nil
-}
-
-// inParallel calls do(object) for each object in several goroutines. After an error, it starts no further calls and
-// returns the error.
-func inParallel(objects []client.Object, do func(client.Object) error) error {
-	next, failed := make(chan client.Object), make(chan error, writers)
-	var running sync.WaitGroup
-	for range writers {
-		running.Go(func() {
-			for object := range next {
-				if err := do(object); err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	defer running.Wait()
-	defer close(next)
-	for _, object := range objects {
-		select {
-		case next <- object:
-		case err := <-failed:
-			return err
-		}
-	}
-	return nil
+	return len(list.Items) == injectable
 }
 
 func namespace(i int) string { return fmt.Sprintf("team-%d", i%namespaces) }

@@ -11,9 +11,9 @@ replace (
 require (
 	github.com/cert-manager/cert-manager v1.21.2
 	github.com/go-logr/logr v1.4.3
-	github.com/seed-6d2a410a/listwatch v0.0.0
 	github.com/seed-6d2a410a/listwatch/adapters v0.0.0
 	github.com/seed-6d2a410a/listwatch/bench v0.0.0
+	golang.org/x/sync v0.22.0
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.0
 	k8s.io/apimachinery v0.37.2
@@ -21,6 +21,8 @@ require (
 	k8s.io/kube-aggregator v0.36.2
 	sigs.k8s.io/controller-runtime v0.25.2
 )
+
+require github.com/seed-6d2a410a/listwatch v0.0.0 // indirect
 
 require (
 	github.com/Azure/go-ntlmssp v0.1.1 // indirect
@@ -74,7 +76,6 @@ require (
 	golang.org/x/crypto v0.56.0 // indirect
 	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
-	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/term v0.45.0 // indirect
 	golang.org/x/text v0.41.0 // indirect

@@ -22,16 +22,10 @@ type line struct {
 // axis ranges from zero to end. It has a mark at every multiple of step.
 type axis struct{ end, step float64 }
 
-// newAxis returns an axis that includes the value last and has about four to ten marks.
+// newAxis returns an axis that includes the value last and has five marks above zero, which are multiples of ten.
 func newAxis(last float64) axis {
-	step := math.Pow(10, math.Floor(math.Log10(last)))
-	for _, part := range []float64{1, 2, 5} {
-		if last*part/step >= 4 {
-			step /= part
-			break
-		}
-	}
-	return axis{math.Ceil(last/step) * step, step}
+	step := 10 * math.Ceil(last/50)
+	return axis{5 * step, step}
 }
 
 // x and y return the position of a value in pixels.

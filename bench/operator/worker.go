@@ -10,6 +10,7 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgo "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
 	apiservices "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -45,9 +46,10 @@ func scheme() *runtime.Scheme {
 func run(t task) (r result) {
 	ctx := context.Background()
 
-	config := connect(t.Kubeconfig)
+	config := harness.MustGet(clientcmd.RESTConfigFromKubeConfig([]byte(t.Kubeconfig)))
+	config.QPS = -1
 	config.UserAgent = "cert-manager-cainjector/v1.21.2" // the part before the slash becomes cainjector's field manager
-	c := harness.MustGet(newCluster(config))
+	c := newCluster(config)
 	stop := sampling(&r.Samples)
 	began, cpu := time.Now(), harness.CPUTime()
 	mgr := harness.MustGet(ctrl.NewManager(config, t.options()))
@@ -59,19 +61,19 @@ func run(t task) (r result) {
 		},
 	}))
 	go func() { harness.Must(mgr.Start(ctx)) }()
-	for !harness.MustGet(c.injected(ctx)) {
+	for !c.injected(ctx) {
 		if time.Since(began) > limit {
 			panic("cainjector did not write all CAs in time")
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	r.Done = time.Since(began).Seconds()
+	r.Figures = harness.Figures{"time until all CAs are written, s": time.Since(began).Seconds()}
 	time.Sleep(t.After)
-	r.CPU = (harness.CPUTime() - cpu).Seconds()
-	r.PeakRSS = harness.PeakRSS()
+	r.Figures["CPU time, s"] = (harness.CPUTime() - cpu).Seconds()
+	r.Figures["peak RSS, MB"] = harness.PeakRSS() / 1e6
 	stop()
-	r.RSS = r.Samples[len(r.Samples)-1].RSS
-	r.Heap = harness.Heap()
+	r.Figures["RSS at the end, MB"] = r.Samples[len(r.Samples)-1].RSS / 1e6
+	r.Figures["heap at the end, MB"] = harness.Heap() / 1e6
 	return r
 }
 
@@ -87,4 +89,31 @@ func (t task) options() ctrl.Options {
 		options.NewCache = listwatch.NewCache
 	}
 	return options
+}
+
+// result contains the measurements of one process.
+type result struct {
+	Figures harness.Figures
+	Samples []sample
+}
+
+// sample contains the RSS in bytes and the time in seconds since sampling began.
+type sample struct{ Seconds, RSS float64 }
+
+// sampling appends a sample to the slice every 50 ms until stop is called.
+func sampling(to *[]sample) (stop func()) {
+	ticks, done, ended := time.NewTicker(50*time.Millisecond), make(chan struct{}), make(chan struct{})
+	began := time.Now()
+	go func() {
+		defer close(ended)
+		for {
+			*to = append(*to, sample{time.Since(began).Seconds(), harness.RSS()})
+			select {
+			case <-ticks.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }

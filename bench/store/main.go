@@ -1,158 +1,171 @@
 // Command store compares the stores of listwatch and client-go. Each store has an index by namespace and an index by
-// node. The command prints the CPU time of each operation in nanoseconds, including garbage collection.
+// node. The command measures the CPU time of each operation, including garbage collection.
 package main
 
 import (
 	"context"
-	"flag"
-	"os"
-	"slices"
-
-	clientgo "k8s.io/client-go/tools/cache"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/bench/internal/objects"
-	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-var (
-	count  = flag.Int("objects", 100_000, "number of objects")
-	rounds = flag.Int("rounds", 5, "number of rounds; the median is printed")
+var rounds = harness.Rounds(5)
+
+const nodes = 100 // number of different nodes
+
+// Names of the measured operations.
+const (
+	load         = "load"
+	update       = "update"
+	updateIndex  = "update that changes an index"
+	remove       = "delete"
+	add          = "add"
+	get          = "get"
+	lookUp       = "index lookup, per object found"
+	listAll      = "list all, per object"
+	mix          = "mixed write, with 60 snapshots per 10,000 writes"
+	takeSnapshot = "snapshot, wall time"
 )
 
-// contender is a store implementation and its results.
-type contender struct {
-	name     string
-	newStore func() store
-	times    times
-}
+var newStores = map[string]func() store{"listwatch": newListwatch, "client-go": newClientGo}
 
-func main() { harness.Main("store", compare) }
+func main() { harness.Main(compare) }
 
 func compare(context.Context) error {
-	if *harness.Short {
-		*count, *rounds = 1000, 1
-	}
-	listwatch := &contender{name: "listwatch", newStore: newListwatch}
-	clientGo := &contender{name: "client-go", newStore: newClientGo}
-	name := func(c *contender) string { return c.name }
-	err := harness.Rounds(*rounds, []*contender{clientGo, listwatch}, name, func(c *contender) error {
-		newOperations(c.newStore(), &c.times, *count).run()
-		return nil
+	count := harness.Size(100_000, 1000)
+	found, err := harness.Compare(*rounds, []string{"client-go", "listwatch"}, func(name string) (harness.Figures, error) {
+		o := &operations{newStores[name](), harness.Figures{}, newObjects(count), rand.New(rand.NewPCG(1, 2))}
+		return o.run(), nil
 	})
 	if err != nil {
 		return err
 	}
 	results := published.Results{}
-	table := harness.NewTable(os.Stdout, "ns\tlistwatch\tclient-go\tratio")
-	for _, operation := range listwatch.times.order {
-		ours, theirs := harness.Median(listwatch.times.of[operation]), harness.Median(clientGo.times.of[operation])
-		if clientGo.times.of[operation] == nil {
-			results.Range(operation, "listwatch, ns", listwatch.times.of[operation])
-			table.Row("%s\t%.0f\t\t", operation, ours)
-			continue
-		}
-		table.Row("%s\t%.0f\t%.0f\t%.2f", operation, ours, theirs, ours/theirs)
-		results.Ratios(operation, "ratio", listwatch.times.of[operation], clientGo.times.of[operation])
+	for _, operation := range []string{load, update, updateIndex, remove, add, get, lookUp, listAll, mix} {
+		results.Ratios(operation, "ratio", found.Get(operation, "listwatch"), found.Get(operation, "client-go"))
 	}
-	ours, theirs := bytesPerObject(newListwatch(), *count), bytesPerObject(newClientGo(), *count)
-	table.Row("store overhead per object, bytes\t%.1f\t%.1f\t%.2f", ours, theirs, ours/theirs)
-	results.Set("overhead", listwatch.name, ours)
-	results.Set("overhead", clientGo.name, theirs)
-	if err := table.Flush(); err != nil {
-		return err
+	results.Range(takeSnapshot, "listwatch, ns", found.Get(takeSnapshot, "listwatch"))
+	for name, newStore := range newStores {
+		results.Set("overhead", name, bytesPerObject(newStore(), count))
 	}
 	return harness.Save("store", results)
 }
 
-// times contains the CPU times of each operation in nanoseconds, one per round.
-type times struct {
-	order []string // names of the operations, in print order
-	of    map[string][]float64
+// operations measures the operations of one store. held contains the latest version of each object.
+type operations struct {
+	store  store
+	times  harness.Figures
+	held   []*object
+	random *rand.Rand
 }
 
-func (t *times) add(operation string, ns float64) {
-	if t.of == nil {
-		t.of = map[string][]float64{}
+func (o *operations) run() harness.Figures {
+	n := len(o.held)
+	o.measure(load, n, 1, func(i int) { o.store.put(o.held[i]) })
+	o.measure(update, n, 1, func(int) { o.write(false) })
+	o.measure(updateIndex, n, 1, func(int) { o.write(true) })
+	o.measure(remove, n/2, 1, func(i int) { o.store.remove(o.held[i*2]) })
+	o.measure(add, n/2, 1, func(i int) { o.store.put(o.held[i*2]) })
+	o.measure(get, n, 1, func(int) {
+		one := o.held[o.random.IntN(n)]
+		check(o.store.get(one.Namespace, one.Name) == one)
+	})
+	o.measure(lookUp, 200, n/nodes, func(i int) { check(o.store.countOnNode(node(i%nodes)) > 0) })
+	o.measure(listAll, 10, n, func(int) { check(o.store.countAll() == n) })
+	if o.store.snapshot() {
+		o.measureSnapshots()
 	}
-	if !slices.Contains(t.order, operation) {
-		t.order = append(t.order, operation)
+	o.measureMix()
+	return o.times
+}
+
+func check(ok bool) {
+	if !ok {
+		panic("a store returned a wrong result")
 	}
-	t.of[operation] = append(t.of[operation], ns)
 }
 
-// store is the common interface of the compared stores. Each has an index by namespace and an index by node.
-type store interface {
-	put(*objects.Object) // adds or replaces an object
-	remove(*objects.Object)
-	get(namespace, name string) *objects.Object // nil if the object does not exist
-	countOnNode(node string) int                // looks up the objects in the index and returns their number
-	countAll() int                              // lists all objects and returns their number
-}
-
-// snapshotter is implemented by stores with snapshots. snapshot takes a snapshot and returns the function diff, which
-// takes another snapshot and counts the objects that differ.
-type snapshotter interface {
-	snapshot() (diff func() int)
-}
-
-type listwatchStore struct {
-	store  *cache.Store[*objects.Object]
-	writer *cache.Writer[*objects.Object]
-	byNode *cache.Index[*objects.Object, string]
-}
-
-func newListwatch() store {
-	s, writer := cache.NewStore(nil, lw.Identity[*objects.Object]{})
-	cache.NewIndex(s, func(o *objects.Object, to []string) []string { return append(to, o.Namespace) })
-	byNode := cache.NewIndex(s, func(o *objects.Object, to []string) []string { return append(to, o.Node) })
-	return &listwatchStore{s, writer, byNode}
-}
-
-func (s *listwatchStore) put(o *objects.Object)    { s.writer.Put(o) }
-func (s *listwatchStore) remove(o *objects.Object) { s.writer.Delete(lw.KeyOf(o)) }
-
-func (s *listwatchStore) get(namespace, name string) *objects.Object {
-	o, _ := s.store.Get(lw.Key{Namespace: namespace, Name: name})
-	return o
-}
-
-func (s *listwatchStore) countOnNode(node string) int { return len(s.byNode.List(node)) }
-func (s *listwatchStore) countAll() int               { return len(s.store.List()) }
-
-func (s *listwatchStore) snapshot() func() int {
-	from := s.store.Snapshot()
-	return func() int { return len(harness.MustGet(cache.Diff(from, s.store.Snapshot()))) }
-}
-
-type clientGoStore struct{ clientgo.Indexer }
-
-func newClientGo() store {
-	key := func(o any) (string, error) {
-		return o.(*objects.Object).Namespace + "/" + o.(*objects.Object).Name, nil
+// next returns a copy of object i with a new resourceVersion, and with a random node if moves is true.
+func (o *operations) next(i int, moves bool) *object {
+	next := *o.held[i]
+	next.Version = strconv.Itoa(o.random.Int())
+	if moves {
+		next.Node = node(o.random.IntN(nodes))
 	}
-	return clientGoStore{clientgo.NewIndexer(key, clientgo.Indexers{
-		"namespace": func(o any) ([]string, error) { return []string{o.(*objects.Object).Namespace}, nil },
-		"node":      func(o any) ([]string, error) { return []string{o.(*objects.Object).Node}, nil },
-	})}
+	return &next
 }
 
-func (s clientGoStore) put(o *objects.Object)    { harness.Must(s.Update(o)) } // Update also adds objects
-func (s clientGoStore) remove(o *objects.Object) { harness.Must(s.Delete(o)) }
+func (o *operations) write(moves bool) {
+	i := o.random.IntN(len(o.held))
+	o.held[i] = o.next(i, moves)
+	o.store.put(o.held[i])
+}
 
-func (s clientGoStore) get(namespace, name string) *objects.Object {
-	o, found, err := s.GetByKey(namespace + "/" + name)
-	harness.Must(err)
-	if !found {
-		return nil
+// measure calls do(i) for each i below times and records the CPU time per unit in nanoseconds. Each call processes the
+// given number of units.
+func (o *operations) measure(operation string, times, units int, do func(i int)) {
+	o.times[operation] = harness.CPUPer(times*units, func() {
+		for i := range times {
+			do(i)
+		}
+	})
+}
+
+// measureSnapshots measures the wall time, because CPU times are too coarse for such short operations.
+func (o *operations) measureSnapshots() {
+	const times = 1000
+	var taking time.Duration
+	for range times {
+		for range 10 {
+			o.write(false)
+		}
+		began := time.Now()
+		o.store.snapshot()
+		taking += time.Since(began)
 	}
-	return o.(*objects.Object)
+	o.times[takeSnapshot] = float64(taking.Nanoseconds()) / times
 }
 
-func (s clientGoStore) countOnNode(node string) int {
-	return len(harness.MustGet(s.ByIndex("node", node)))
+// measureMix measures a random mix of about 80 % updates, 10 % deletions and 10 % additions, and 60 snapshots per 10,000
+// writes.
+func (o *operations) measureMix() {
+	var removed []int
+	o.measure(mix, 2*len(o.held), 1, func(i int) {
+		if i%(10_000/60) == 0 {
+			o.store.snapshot()
+		}
+		j := o.random.IntN(len(o.held))
+		switch kind := o.random.IntN(10); {
+		case kind == 0 && o.held[j].Node != "":
+			o.store.remove(o.held[j])
+			removed = append(removed, j)
+			o.held[j] = &object{Namespace: o.held[j].Namespace, Name: o.held[j].Name}
+		case kind == 1 && len(removed) > 0:
+			back := removed[len(removed)-1]
+			removed = removed[:len(removed)-1]
+			o.held[back] = o.next(back, true)
+			o.store.put(o.held[back])
+		case o.held[j].Node != "":
+			o.held[j] = o.next(j, false)
+			o.store.put(o.held[j])
+		}
+	})
 }
 
-func (s clientGoStore) countAll() int { return len(s.List()) }
+// bytesPerObject adds n objects to the store and returns the bytes of memory that the store uses per object. The
+// objects themselves do not count.
+func bytesPerObject(s store, n int) float64 {
+	held := newObjects(n)
+	before := harness.Heap()
+	for _, o := range held {
+		s.put(o)
+	}
+	after := harness.Heap()
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(held)
+	return (after - before) / float64(n)
+}

@@ -1,66 +1,214 @@
 // Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node and
-// Chromium. It measures how fast they decode and store events and a list, and the cost of store operations. The
-// environment variable CHROME may contain the path of Chromium.
+// Chromium. It measures how fast they decode events, and decode and store a list, in MB/s. The environment variable
+// CHROME may contain the path of Chromium.
 package main
 
 import (
 	"context"
-	"flag"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-var (
-	pods   = flag.Int("pods", 1000, "number of Pods; each is modified three times")
-	rounds = flag.Int("rounds", 3, "number of rounds; the fastest pass of all rounds is printed")
-	passes = flag.Int("passes", 10, "passes over the same data per round; the first three warm up the compilers")
+var rounds = harness.Rounds(3)
+
+const (
+	program = "program.wasm"
+	warmUp  = 3 // passes that warm up the compilers and are not measured
+	maxWait = 5 * time.Minute
 )
 
-func main() { harness.Main("wasm", compare) }
+// task is the input of page/world.mjs.
+type task struct {
+	Program string `json:"program,omitempty"` // path of the WASM module; empty for plain JavaScript
+	Course  string `json:"course"`
+	Passes  int    `json:"passes"`
+}
+
+// report is the output of page/world.mjs.
+type report struct {
+	Times []float64 // milliseconds of each pass
+	Error string
+}
+
+func main() { harness.Main(compare) }
 
 func compare(ctx context.Context) error {
-	if *harness.Short {
-		*pods, *rounds, *passes = 100, 1, warmUp+1
-	}
 	node, err := exec.LookPath("node")
 	if err != nil {
 		fmt.Println("Node is missing, so nothing can be measured. On Debian, run: apt install nodejs chromium")
 		return nil
 	}
-	built, err := build()
-	if err != nil {
-		return err
-	}
-	files := map[string][]byte{program: built, "events": newEvents(*pods, 3), "list": newList(3 * *pods)}
-	s, err := startServer(files)
-	if err != nil {
-		return err
-	}
-	places := []place{{"Node", s.inNode(node)}}
-	if chromium := findChromium(); chromium == "" {
+	s := newServer(ctx)
+	contenders, chromium := []string{"listwatch, Node", "plain JavaScript, Node"}, findChromium()
+	if chromium == "" {
 		fmt.Println("Chromium is missing, so only Node is measured. On Debian, run: apt install chromium")
 	} else {
-		stop, err := s.startChromium(chromium)
-		if err != nil {
-			return err
+		contenders = append(contenders, "listwatch, Chromium", "plain JavaScript, Chromium")
+	}
+	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
+		ctx, cancel := context.WithTimeout(ctx, maxWait)
+		defer cancel()
+		figures := harness.Figures{}
+		for _, course := range []string{"decode", "list"} {
+			t := task{Course: course, Passes: harness.Size(10, warmUp+1)}
+			if strings.HasPrefix(contender, "listwatch") {
+				t.Program = program
+			}
+			run, path := s.inNode, node
+			if strings.HasSuffix(contender, "Chromium") {
+				run, path = s.inChromium, chromium
+			}
+			result, err := run(ctx, path, t)
+			if err != nil {
+				return nil, err
+			}
+			if result.Error != "" {
+				return nil, errors.New(result.Error)
+			}
+			figures[course] = float64(len(s.files[course])) / 1e3 / slices.Min(result.Times[warmUp:])
 		}
-		defer stop()
-		places = append(places, place{"Chromium", s.inPage})
-	}
-	all := newResults(places, files)
-	if err := harness.Rounds(*rounds, measurements(places), measurement.String, func(m measurement) error {
-		return all.measure(ctx, m)
-	}); err != nil {
+		return figures, nil
+	})
+	if err != nil || chromium == "" && !*harness.Write { // the documents also contain figures from Chromium
 		return err
 	}
-	if err := all.print(os.Stdout); err != nil {
-		return err
+	results := published.Results{}
+	for name, speeds := range found { // the fastest pass, because other processes can only slow a pass down
+		results[name] = []float64{slices.Max(speeds)}
 	}
-	if len(places) == 1 && !*harness.Write { // the documents also contain figures from Chromium
-		return nil
+	return harness.Save("wasm", results)
+}
+
+// server serves files and receives the reports of pages.
+type server struct {
+	origin   string
+	wasmExec string            // path of wasm_exec.js
+	files    map[string][]byte // the WASM module, and the data of each course
+	reports  chan report
+}
+
+// newServer starts a server for the page, its modules, wasm_exec.js and the files. It runs until the process exits.
+func newServer(ctx context.Context) *server {
+	root := harness.MustGet(exec.CommandContext(ctx, "go", "env", "GOROOT").Output())
+	pods := harness.Size(1000, 100)
+	s := &server{
+		wasmExec: filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"),
+		files: map[string][]byte{
+			program: harness.MustGet(build(ctx)), "decode": newEvents(pods, 3), "list": serve.List(sample.Pods(7, 3*pods)),
+		},
+		reports: make(chan report, 1),
 	}
-	return harness.Save("wasm", all.published())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "wasm/page/index.html") })
+	mux.HandleFunc("GET /wasm_exec.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, s.wasmExec) })
+	mux.Handle("GET /wasm/", http.FileServer(http.Dir("..")))
+	mux.Handle("GET /bench/wasm/page/", http.FileServer(http.Dir("..")))
+	for name, content := range s.files {
+		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
+	}
+	mux.HandleFunc("POST /result", func(_ http.ResponseWriter, r *http.Request) {
+		var result report
+		if err := json.NewDecoder(r.Body).Decode(&result); err != nil {
+			result.Error = err.Error()
+		}
+		s.reports <- result
+	})
+	s.origin = httptest.NewServer(serve.Isolated(mux)).URL
+	return s
+}
+
+// inNode runs a task in a new Node process.
+func (s *server) inNode(ctx context.Context, path string, t task) (result report, err error) {
+	cmd := exec.CommandContext(ctx, path, "wasm/page/node.mjs", s.origin, s.wasmExec, string(harness.MustGet(json.Marshal(t))))
+	cmd.Stderr = os.Stderr
+	output, err := cmd.Output()
+	if err != nil {
+		return result, fmt.Errorf("node: %w", err)
+	}
+	return result, json.Unmarshal(output, &result)
+}
+
+// inChromium runs a task in a new Chromium process with a new profile.
+func (s *server) inChromium(ctx context.Context, path string, t task) (result report, err error) {
+	profile, err := os.MkdirTemp("", "bench-chromium")
+	if err != nil {
+		return result, err
+	}
+	defer os.RemoveAll(profile)
+	page := s.origin + "/?" + url.QueryEscape(string(harness.MustGet(json.Marshal(t))))
+	browsing, stop := context.WithCancel(ctx)
+	cmd := exec.CommandContext(browsing, path, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking", "--user-data-dir="+profile, page)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // Chromium then ends all its processes
+	cmd.WaitDelay = 10 * time.Second
+	defer func() {
+		stop()
+		_ = cmd.Wait()
+	}()
+	if err := cmd.Start(); err != nil {
+		return result, err
+	}
+	select {
+	case result = <-s.reports:
+		return result, nil
+	case <-ctx.Done():
+		return result, errors.New("the browser did not finish the task")
+	}
+}
+
+// build returns the WASM module, compiled with the flags of the npm package.
+func build(ctx context.Context) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "bench-wasm")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	cmd := exec.CommandContext(ctx, "go", "run", "./internal/tools/wasmbuild", "bench/wasm/program", filepath.Join(folder, program))
+	cmd.Dir, cmd.Stderr = "..", os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(folder, program))
+}
+
+// findChromium returns the path of Chromium, or "" if it is not installed.
+func findChromium() string {
+	for _, name := range []string{os.Getenv("CHROME"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// newEvents returns a watch response with the given number of MODIFIED events for each Pod. Every event changes the
+// resourceVersion, and every fifth event changes the node.
+func newEvents(pods, times int) (events []byte) {
+	all := sample.Pods(7, pods)
+	for time := range times {
+		for i, pod := range all {
+			pod.ResourceVersion += uint64(time * pods)
+			if (i+time)%5 == 0 {
+				pod.Node = all[(i+1)%pods].Node
+			}
+			events = append(events, pod.Event("MODIFIED")...)
+		}
+	}
+	return events
 }

@@ -4,7 +4,7 @@ import { watchBlocks } from './blocks.js'
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
 
 export const makeCourses = (origin, contenders) => {
-  const order = (events, period) => fetch(`${origin}/order?events=${events}&period=${period}`, { method: 'POST' })
+  const order = (pods, events, period) => fetch(`${origin}/n/${pods}/order?events=${events}&period=${period}`, { method: 'POST' })
   const follow = async (contender, pods, seen = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, seen)
 
   return {
@@ -55,7 +55,7 @@ export const makeCourses = (origin, contenders) => {
         })
       }
       const blocks = watchBlocks()
-      await order(5000, '1ms')
+      await order(10000, 5000, '1ms')
       await counter.reach(5000)
       const { long } = blocks.end()
       if (lists < 10) throw new Error(`the list was read only ${lists} times`)
@@ -77,7 +77,7 @@ export const makeCourses = (origin, contenders) => {
         await quiet()
         const blocks = watchBlocks()
         const began = performance.now()
-        await order(10000, '0s')
+        await order(1000, 10000, '0s')
         await counter.reach(until)
         bursts.push(performance.now() - began, blocks.end().longest)
       }

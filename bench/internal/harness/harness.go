@@ -1,19 +1,20 @@
-// Package harness provides the common parts of the benchmarks: flags, rounds, medians, tables, resource usage and
+// Package harness provides the common parts of the benchmarks: flags, rounds, medians, results, resource usage and
 // worker processes.
 package harness
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -27,27 +28,22 @@ var Short = flag.Bool("short", false, "do only enough work to check that the ben
 // Write is the flag -write of all benchmarks; see [Save].
 var Write = flag.Bool("write", false, "save the results in bench/results, and update the tables in the documents")
 
-// Save saves the results of a run if the flag -write is set. The working directory must be bench. Without the flag, Save
-// only checks that the results contain all figures of the documents.
-func Save(run string, results published.Results) error {
-	if !*Write {
-		return published.Check(run, results)
+// Rounds defines the flag -rounds with a default of n.
+func Rounds(n int) *int {
+	return flag.Int("rounds", n, "number of rounds; most figures are medians of all rounds")
+}
+
+// Size returns the amount of work of a benchmark: full, or short with the flag -short.
+func Size[T any](full, short T) T {
+	if *Short {
+		return short
 	}
-	var err error
-	flag.Visit(func(f *flag.Flag) {
-		if !slices.Contains([]string{"write", "rounds", "start", "apiserver", "kinds"}, f.Name) {
-			err = fmt.Errorf("-%s changes the measured work, so the results are not comparable; omit it or -write", f.Name)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return published.Save("..", run, results)
+	return full
 }
 
 // Main parses the flags and calls run. SIGINT and SIGTERM cancel the context. If run fails, Main prints the error and
 // exits with code 1. In a process that [Run] or [Serve] started, Main runs the requested role instead.
-func Main(name string, run func(context.Context) error, roles ...Role) {
+func Main(run func(context.Context) error, roles ...Role) {
 	if Work(roles...) {
 		return
 	}
@@ -56,7 +52,7 @@ func Main(name string, run func(context.Context) error, roles ...Role) {
 	err := run(ctx)
 	stop()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
@@ -74,57 +70,69 @@ func MustGet[T any](value T, err error) T {
 	return value
 }
 
-// Rounds calls measure for every item in every round and prints the progress to stderr. It stops at the first error.
-func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) error) error {
-	for round := range rounds {
-		for _, item := range items {
-			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, rounds, name(item))
-			if err := measure(item); err != nil {
-				return fmt.Errorf("%s: %w", name(item), err)
+// Figures contains the measurements of one contender in one round by name.
+type Figures map[string]float64
+
+// Compare measures all contenders in turn, once per round, and prints the progress to stderr. The results contain one
+// value per round for each figure. With the flag -short, there is only one round. Compare stops at the first error.
+func Compare(rounds int, contenders []string, measure func(contender string) (Figures, error)) (published.Results, error) {
+	all := published.Results{}
+	for round := range Size(rounds, 1) {
+		for _, contender := range contenders {
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, Size(rounds, 1), contender)
+			figures, err := measure(contender)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", contender, err)
+			}
+			for figure, value := range figures {
+				all.Set(figure, contender, append(all.Get(figure, contender), value)...)
 			}
 		}
 	}
-	return nil
+	return all, nil
 }
 
-// Median returns the median of values, or zero for an empty slice. The median of an even number of values is the larger
-// of the two middle values.
-func Median(values []float64) float64 { return Quantile(values, 0.5) }
-
-// MedianOf returns the median of figure over all results.
-func MedianOf[T any](results []T, figure func(T) float64) float64 {
-	values := make([]float64, len(results))
-	for i, result := range results {
-		values[i] = figure(result)
+// Medians returns the median of each figure.
+func Medians(all published.Results) published.Results {
+	medians := maps.Clone(all)
+	for name, values := range all {
+		medians[name] = []float64{Median(values)}
 	}
-	return Median(values)
+	return medians
 }
 
-// Quantile returns the value at the given share of the sorted values, for example the median for 0.5. share must be in
-// [0, 1). Quantile returns zero for an empty slice.
-func Quantile(values []float64, share float64) float64 {
-	if len(values) == 0 {
-		return 0
+// Median returns the median of the values, which must not be empty. The median of an even number of values is the
+// larger of the two middle values.
+func Median(values []float64) float64 {
+	return slices.Sorted(slices.Values(values))[len(values)/2]
+}
+
+// Print prints the results.
+func Print(run string, results published.Results) {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		fmt.Fprint(table, run, "\t", strings.Replace(name, " | ", "\t", 1))
+		for _, value := range results[name] {
+			fmt.Fprintf(table, "\t%.4g", value)
+		}
+		fmt.Fprintln(table)
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[int(float64(len(sorted))*share)]
+	Must(table.Flush())
 }
 
-// Table aligns tab-separated cells in columns. The caller must call Flush to print the table.
-type Table struct{ *tabwriter.Writer }
-
-// NewTable returns a table that prints to the writer. header is its first row.
-func NewTable(to io.Writer, header string) Table {
-	t := Table{tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)}
-	t.Row("%s", header)
-	return t
+// Save prints the results. If the flag -write is set, it also saves them in bench/results and updates the documents;
+// the working directory must be bench. Without the flag, Save checks that the results contain all figures of the
+// documents.
+func Save(run string, results published.Results) error {
+	Print(run, results)
+	switch {
+	case !*Write:
+		return published.Check(run, results)
+	case *Short:
+		return errors.New("-short changes the measured work, so the results are not comparable; omit it or -write")
+	}
+	return published.Save("..", run, results)
 }
-
-// Row formats a row of tab-separated cells and adds it to the table.
-func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
-
-// say reports a value to the parent process as JSON on stdout.
-func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }
 
 // CPUTime returns the user and system CPU time that this process has used.
 func CPUTime() time.Duration {
@@ -141,22 +149,9 @@ func CPUPer(units int, do func()) float64 {
 	return float64(CPUTime()-began) / float64(units)
 }
 
-// Heap returns the total size of live heap objects in bytes. It runs garbage collections first.
-func Heap() float64 {
-	stats := collected()
-	return float64(stats.HeapAlloc)
-}
-
-// HeapAndStacks returns the memory in bytes that heap and stacks occupy, including free space between objects. It runs
-// garbage collections first.
-func HeapAndStacks() float64 {
-	stats := collected()
-	return float64(stats.HeapInuse + stats.StackInuse)
-}
-
-// collected returns the memory statistics after five garbage collections. Several collections are necessary to free
+// Memory returns the memory statistics after five garbage collections. Several collections are necessary to free
 // objects with finalizers and to shrink stacks, which halve at most once per collection.
-func collected() (stats runtime.MemStats) {
+func Memory() (stats runtime.MemStats) {
 	for range 5 {
 		runtime.GC()
 	}
@@ -164,11 +159,10 @@ func collected() (stats runtime.MemStats) {
 	return stats
 }
 
-// Allocations returns the number of heap objects that this process has allocated.
-func Allocations() float64 {
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return float64(stats.Mallocs)
+// Heap returns the total size of live heap objects in bytes. It runs garbage collections first.
+func Heap() float64 {
+	stats := Memory()
+	return float64(stats.HeapAlloc)
 }
 
 // PeakRSS returns the peak RSS of this process in bytes on Linux, and zero elsewhere. It does not use getrusage, which
@@ -186,9 +180,7 @@ func memory(name string) float64 {
 	}
 	for line := range bytes.Lines(status) {
 		if fields := bytes.Fields(line); len(fields) == 3 && string(fields[0]) == name {
-			kB, err := strconv.ParseFloat(string(fields[1]), 64)
-			Must(err)
-			return kB * 1024
+			return MustGet(strconv.ParseFloat(string(fields[1]), 64)) * 1024
 		}
 	}
 	return 0

@@ -9,33 +9,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestQuantiles(t *testing.T) {
-	require.Zero(t, Median(nil))
+func TestMedians(t *testing.T) {
 	require.Equal(t, 3.0, Median([]float64{5, 1, 3}))
 	require.Equal(t, 3.0, Median([]float64{1, 3}), "the median of two values must be the larger value")
-	require.Equal(t, 9.0, Quantile([]float64{0, 9, 2, 3, 4, 5, 6, 7, 8, 1}, 0.99))
-	require.Equal(t, 2.0, MedianOf([]string{"a", "bb", "ccc"}, func(s string) float64 { return float64(len(s)) }))
 }
 
-func TestRoundsAlternateItems(t *testing.T) {
+func TestCompareAlternatesContenders(t *testing.T) {
 	var order strings.Builder
-	measure := func(item string) error {
-		order.WriteString(item)
-		return nil
-	}
-	name := func(item string) string { return item }
-	require.NoError(t, Rounds(2, []string{"a", "b"}, name, measure))
+	found, err := Compare(2, []string{"a", "b"}, func(contender string) (Figures, error) {
+		order.WriteString(contender)
+		return Figures{"length": float64(order.Len())}, nil
+	})
+	require.NoError(t, err)
 	require.Equal(t, "abab", order.String())
-	err := Rounds(2, []string{"a"}, name, func(string) error { return errors.New("broken") })
+	require.Equal(t, []float64{2, 4}, found.Get("length", "b"))
+	require.Equal(t, []float64{4}, Medians(found).Get("length", "b"))
+	_, err = Compare(2, []string{"a"}, func(string) (Figures, error) { return nil, errors.New("broken") })
 	require.EqualError(t, err, "a: broken")
-}
-
-func TestTablesAlignTheirColumns(t *testing.T) {
-	var printed strings.Builder
-	table := NewTable(&printed, "name\tvalue")
-	table.Row("%s\t%.1f", "long name", 1.25)
-	require.NoError(t, table.Flush())
-	require.Equal(t, "name       value\nlong name  1.2\n", printed.String())
 }
 
 func TestWorkIgnoresOtherArguments(t *testing.T) {

@@ -16,12 +16,12 @@ type Role struct {
 	carry func(argument []byte)
 }
 
-// Worker returns a role that calls do with the task passed to [Run] and reports the result.
+// Worker returns a role that calls do with the task passed to [Run] and reports the result as JSON on stdout.
 func Worker[T, R any](name string, do func(T) R) Role {
 	return Role{name, func(argument []byte) {
 		var task T
 		Must(json.Unmarshal(argument, &task))
-		say(do(task))
+		Must(json.NewEncoder(os.Stdout).Encode(do(task)))
 	}}
 }
 
@@ -29,9 +29,7 @@ func Worker[T, R any](name string, do func(T) R) Role {
 // with its parent.
 func Server[T, A any](name string, start func(T) A) Role {
 	return Role{name, func(argument []byte) {
-		var config T
-		Must(json.Unmarshal(argument, &config))
-		say(start(config))
+		Worker(name, start).carry(argument)
 		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process closes the pipe or exits
 	}}
 }
@@ -97,25 +95,16 @@ func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
 	return cmd
 }
 
-// Programs contains compiled programs in a temporary folder.
-type Programs struct{ folder string }
-
-// Build runs go build with args in the current folder and returns the programs. The caller must call Remove.
-func Build(ctx context.Context, args ...string) (*Programs, error) {
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return nil, err
+// Build runs go build with args in the current folder and returns the temporary folder with the programs. The caller
+// must delete the folder.
+func Build(ctx context.Context, args ...string) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "bench"); err != nil {
+		return "", err
 	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(filepath.Separator)}, args...)...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		_ = os.RemoveAll(folder)
-		return nil, fmt.Errorf("%v failed (the working directory must be bench): %w\n%s", cmd.Args, err, output)
+		return "", fmt.Errorf("%v failed (the working directory must be bench): %w\n%s", cmd.Args, err, output)
 	}
-	return &Programs{folder}, nil
+	return folder, nil
 }
-
-// Path returns the path of the named program.
-func (p *Programs) Path(name string) string { return filepath.Join(p.folder, name) }
-
-// Remove deletes the folder with the programs.
-func (p *Programs) Remove() { _ = os.RemoveAll(p.folder) }

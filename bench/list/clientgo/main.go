@@ -14,34 +14,36 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
 )
 
 func main() {
-	task.Main(map[string]func(context.Context, string) task.Held{
-		"dynamic":  dynamicInformer,
-		"JSON":     typedInformer(runtime.ContentTypeJSON),
-		"protobuf": typedInformer(runtime.ContentTypeProtobuf),
-	})
+	harness.Work(
+		harness.Worker("dynamic", func(url string) harness.Figures { return sync(url, dynamicInformer) }),
+		harness.Worker("JSON", func(url string) harness.Figures { return sync(url, typedInformer(runtime.ContentTypeJSON)) }),
+		harness.Worker("protobuf", func(url string) harness.Figures { return sync(url, typedInformer(runtime.ContentTypeProtobuf)) }),
+	)
 }
 
-func dynamicInformer(ctx context.Context, url string) task.Held {
+func dynamicInformer(url string) cache.SharedIndexInformer {
 	client := harness.MustGet(dynamic.NewForConfig(&rest.Config{Host: url, QPS: -1}))
 	pods := corev1.SchemeGroupVersion.WithResource("pods")
-	return follow(ctx, dynamicinformer.NewFilteredDynamicInformer(client, pods, "", 0, cache.Indexers{}, nil).Informer())
+	return dynamicinformer.NewFilteredDynamicInformer(client, pods, "", 0, cache.Indexers{}, nil).Informer()
 }
 
-func typedInformer(mediaType string) func(context.Context, string) task.Held {
-	return func(ctx context.Context, url string) task.Held {
+func typedInformer(mediaType string) func(url string) cache.SharedIndexInformer {
+	return func(url string) cache.SharedIndexInformer {
 		content := rest.ContentConfig{ContentType: mediaType, AcceptContentTypes: mediaType}
 		client := harness.MustGet(typedcore.NewForConfig(&rest.Config{Host: url, QPS: -1, ContentConfig: content}))
 		pods := cache.NewListWatchFromClient(client.RESTClient(), "pods", "", fields.Everything())
-		return follow(ctx, cache.NewSharedIndexInformer(pods, &corev1.Pod{}, 0, cache.Indexers{}))
+		return cache.NewSharedIndexInformer(pods, &corev1.Pod{}, 0, cache.Indexers{})
 	}
 }
 
-func follow(ctx context.Context, informer cache.SharedIndexInformer) task.Held {
+func sync(url string, newInformer func(url string) cache.SharedIndexInformer) harness.Figures {
+	ctx, began := context.Background(), harness.CPUTime()
+	informer := newInformer(url)
 	go informer.RunWithContext(ctx)
 	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
-	return task.Held{N: len(informer.GetStore().ListKeys()), By: informer}
+	cpu, peak := harness.CPUTime()-began, harness.PeakRSS()
+	return harness.Figures{"CPU time": cpu.Seconds(), "peak RSS": peak / 1e6, "objects": float64(len(informer.GetStore().ListKeys()))}
 }

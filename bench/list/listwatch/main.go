@@ -5,24 +5,25 @@ import (
 	"context"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 func main() {
-	task.Main(map[string]func(context.Context, string) task.Held{"": read})
+	harness.Work(
+		harness.Worker("raw", func(url string) harness.Figures { return read(url, lw.RawCodec{}) }),
+		harness.Worker("compact", func(url string) harness.Figures { return read(url, compact.NewCodec(lw.RawCodec{})) }),
+	)
 }
 
-func read(ctx context.Context, url string) task.Held {
-	transport := harness.MustGet(lwhttp.New(url, nil))
-	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil))
+func read[T lw.Keyed](url string, codec lw.Codec[T]) harness.Figures {
+	began := harness.CPUTime()
+	client := harness.MustGet(lw.NewClient(harness.MustGet(lwhttp.New(url, nil)), lw.Pods(""), codec, nil))
 	informer := cache.NewInformer(client, nil)
-	go func() { _ = informer.Run(ctx) }() // returns only when ctx is done
-	select {
-	case <-informer.Synced():
-	case <-ctx.Done():
-	}
-	return task.Held{N: informer.Store().Len(), By: informer}
+	go func() { harness.Must(informer.Run(context.Background())) }()
+	harness.Must(informer.WaitSynced(context.Background()))
+	cpu, peak := harness.CPUTime()-began, harness.PeakRSS()
+	return harness.Figures{"CPU time": cpu.Seconds(), "peak RSS": peak / 1e6, "objects": float64(informer.Store().Len())}
 }

@@ -1,6 +1,4 @@
 // Runs the workloads of the Go program in plain JavaScript.
-import { operate } from './operations.mjs'
-
 /** Objects by key, with an index by node. */
 class Store {
   objects = new Map()
@@ -19,14 +17,6 @@ class Store {
     let there = this.nodes.get(is)
     if (!there) this.nodes.set(is, there = new Map())
     there.set(key, object)
-  }
-
-  delete({ metadata: { namespace, name } }) {
-    const key = `${namespace}/${name}`
-    const old = this.objects.get(key)
-    if (!old) return
-    this.objects.delete(key)
-    if (old.spec.nodeName !== undefined) this.#leave(old.spec.nodeName, key)
   }
 
   #leave(node, key) {
@@ -82,20 +72,7 @@ export const plain = {
         known(type)
         last = object
       })
-      ended('decode')
-    }
-  },
-
-  async store(passes, { began, ended }) {
-    const store = new Store()
-    for (let i = 0; i < passes; i++) {
-      began()
-      await events(({ type, object }) => {
-        known(type)
-        if (type === 'DELETED') store.delete(object)
-        else store.put(object)
-      })
-      ended('store')
+      ended()
     }
   },
 
@@ -104,9 +81,7 @@ export const plain = {
       const store = new Store()
       began()
       await list(store)
-      ended('list')
+      ended()
     }
   },
-
-  operate,
 }

@@ -4,22 +4,21 @@ import { plain } from './plain.mjs'
 
 const CHUNK = 64 << 10 // bytes per chunk of a response body, as in browsers
 
-export const COURSES = ['decode', 'store', 'list', 'operate'] // in the order of `courses` in program/main.go
+export const COURSES = ['decode', 'list'] // in the order of `courses` in program/main.go
 
 /**
- * @param task {program, course, data, passes}. `program` is the file of a WASM module, or empty for plain JavaScript. `data` is the file of the response.
- * @returns {{figures}} the wall time of each pass in milliseconds by figure
+ * @param task {program, course, passes}. `program` is the file of a WASM module, or empty for plain JavaScript.
+ * @returns {{times}} the wall time of each pass in milliseconds
  */
-export async function run(origin, { program, course, data, passes }) {
+export async function run(origin, { program, course, passes }) {
   const watch = stopwatch()
   const real = globalThis.fetch
-  const code = program && new Uint8Array(await (await real(`${origin}/${program}`)).arrayBuffer())
-  if (data) {
-    const chunks = cut(new Uint8Array(await (await real(`${origin}/${data}`)).arrayBuffer()))
-    globalThis.fetch = async () => response(chunks)
-  }
+  const read = async (file) => new Uint8Array(await (await real(`${origin}/${file}`)).arrayBuffer())
+  const code = program && await read(program)
+  const chunks = cut(await read(course))
+  globalThis.fetch = async () => response(chunks)
   await (program ? instantiate(code, COURSES.indexOf(course), passes, watch) : plain[course](passes, watch))
-  return watch.result
+  return { times: watch.times }
 }
 
 function cut(bytes) {
@@ -36,16 +35,15 @@ function response(chunks) {
 }
 
 function stopwatch() {
-  const result = { figures: {} }
+  const times = []
   let clock
   return {
-    result,
+    times,
     began() {
       clock = performance.now()
     },
-    ended(figure) {
-      const ms = performance.now() - clock
-      ;(result.figures[figure] ??= []).push(ms)
+    ended() {
+      times.push(performance.now() - clock)
     },
   }
 }

@@ -7,14 +7,13 @@ package main
 import (
 	"context"
 
-	"github.com/seed-6d2a410a/listwatch/bench/wasm/operations"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 // courses contains the workloads in the order of COURSES in page/world.mjs.
-var courses = []func(client *lw.Client[*lw.Object]){decode, store, list, operate}
+var courses = []func(client *lw.Client[*lw.Object]){decode, list}
 
 func main() {
 	transport, err := lwhttp.New("http://server", nil) // page/world.mjs replaces fetch
@@ -40,56 +39,21 @@ func decode(client *lw.Client[*lw.Object]) {
 			must(err)
 			last = event.Object
 		}
-		ended("decode")
+		ended()
 	}
 }
 
-func newStore() *cache.Writer[*lw.Object] {
-	store, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
-	cache.NewIndex(store, cache.ByField("spec.nodeName"))
-	return writer
-}
-
-// store decodes events and applies them to a store. The first pass adds objects, and the later passes replace them.
-func store(client *lw.Client[*lw.Object]) {
-	writer := newStore()
-	for range passes() {
-		began()
-		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
-			must(err)
-			if event.Type == lw.Deleted {
-				writer.Delete(event.Object.Key())
-			} else if event.Object != nil {
-				writer.Put(event.Object)
-			}
-		}
-		ended("store")
-	}
-}
-
+// list decodes a list and adds its objects to a new store.
 func list(client *lw.Client[*lw.Object]) {
 	for range passes() {
-		writer := newStore()
+		store, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
+		cache.NewIndex(store, cache.ByField("spec.nodeName"))
 		began()
-		readList(client, writer)
-		ended("list")
-	}
-}
-
-func readList(client *lw.Client[*lw.Object], writer *cache.Writer[*lw.Object]) {
-	for object, err := range client.List(context.Background(), lw.ListOptions{}).Objects {
-		must(err)
-		writer.Put(object)
-	}
-}
-
-func operate(*lw.Client[*lw.Object]) {
-	for range passes() {
-		operations.Run(func(operation string, do func()) {
-			began()
-			do()
-			ended(operation)
-		})
+		for object, err := range client.List(context.Background(), lw.ListOptions{}).Objects {
+			must(err)
+			writer.Put(object)
+		}
+		ended()
 	}
 }
 
@@ -108,7 +72,7 @@ func passes() int32
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time of one pass under the given name.
+// ended stops the stopwatch and reports the time of one pass.
 //
 //go:wasmimport bench ended
-func ended(figure string)
+func ended()

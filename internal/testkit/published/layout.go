@@ -21,7 +21,7 @@ func microseconds(ns float64) string { return shortest(math.Round(ns/10) / 100) 
 // shortest is a format without trailing zeros.
 func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// Names of the decoders of bench/decode and bench/retained.
+// Names of the decoders of bench/decode.
 const (
 	rawCodec      = "listwatch, lw.RawCodec"
 	tenFields     = "listwatch, ten fields"
@@ -155,28 +155,6 @@ var tables = []table{
 		},
 	},
 	{
-		name: "flap", title: "quantity",
-		columns: []column{
-			{title: "listwatch", key: "listwatch", group: 1},
-			{title: "client-go", key: "client-go", group: 1},
-			{title: "lwcat", key: "lwcat", group: 1},
-		},
-		rows: []row{
-			{"flap", "p99", "p99 delay until the handler runs, or until lwcat prints the event, ms", tenths},
-			{"flap", "stale", "time without a watch, %", hundredths},
-		},
-	},
-	{
-		name: "storm", title: "quantity",
-		columns: []column{{title: "listwatch", key: "listwatch", group: 1}, {title: "client-go", key: "client-go", group: 1}},
-		rows: []row{
-			{"storm", "cut, most", "all watches cut after 5 minutes: maximum number of requests in 10 ms", whole},
-			{"storm", "cut, live", "all watches cut after 5 minutes: time until all are live, s", tenths},
-			{"storm", "outage, requests", "10 s offline with an expired resourceVersion: number of requests", whole},
-			{"storm", "outage, live", "10 s offline with an expired resourceVersion: time until all are live, s", tenths},
-		},
-	},
-	{
 		name: "browser", title: "quantity",
 		columns: []column{
 			{title: "plain JavaScript, Chromium", key: "plain, chrome", group: 1},
@@ -215,9 +193,6 @@ var quotes = []quote{
 	}},
 	{"docs/performance.md", "The WASM module is %s kB after brotli compression. With the React hooks, a page loads %s kB of", []quoted{
 		{"size", "wasm", "listwatch", whole}, {"browser", "page", "listwatch", tenths},
-	}},
-	{"docs/performance.md", "it has %s kB and lists 1,000 Pods in %s ms.", []quoted{
-		{"browser", "wasm", "client-go", whole}, {"browser", "synced", "client-go, chrome", whole},
 	}},
 	{"docs/performance.md", "listwatch starts in %s ms, and `@kubernetes/client-node` 1.4.0 in %s ms. They process the burst in %s ms and %s ms.", []quoted{
 		{"browser", "nothing", "listwatch, node", whole}, {"browser", "nothing", "client-node, node", whole},

@@ -23,6 +23,9 @@ func (r Results) Set(row, column string, values ...float64) {
 	r[name(row, column)] = append([]float64{}, values...)
 }
 
+// Get returns the values of the figure of a row and a column of a table.
+func (r Results) Get(row, column string) []float64 { return r[name(row, column)] }
+
 // Range adds a figure with the lowest and the highest of the values.
 func (r Results) Range(row, column string, values []float64) {
 	r.Set(row, column, slices.Min(values), slices.Max(values))

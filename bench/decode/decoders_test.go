@@ -1,4 +1,4 @@
-package decoders
+package main
 
 import (
 	"encoding/json"
@@ -13,13 +13,13 @@ import (
 // TestDecodersAgree checks that all decoders return the Pods that were encoded.
 func TestDecodersAgree(t *testing.T) {
 	pods := sample.Pods(1, 3)
-	events := NewEvents(pods)
-	for _, decoder := range All() {
-		kept := reflect.ValueOf(decoder.Run(decoder.Stream(events), 5, 2))
+	events := newEvents(pods)
+	for _, decoder := range decoders {
+		kept := reflect.ValueOf(decoder.run(decoder.stream(events), 5, 2))
 		for i, want := range []sample.Pod{pods[1], pods[0]} { // kept is a ring buffer of length 2, so the fifth event is at index 0
-			name, node := read(t, kept.Index(i).Interface())
-			if name != want.Name || node != want.Node {
-				t.Errorf("%s: Pod %d is %s on %s, want %s on %s", decoder.Name, i, name, node, want.Name, want.Node)
+			pod, node := read(t, kept.Index(i).Interface())
+			if pod != want.Name || node != want.Node {
+				t.Errorf("%s: Pod %d is %s on %s, want %s on %s", decoder.name, i, pod, node, want.Name, want.Node)
 			}
 		}
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+)
+
+// tenFields lists the fields that a Pod table in a user interface shows.
+var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
+	"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
+	"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount"}
+
+const (
+	asJSON     = runtime.ContentTypeJSON
+	asProtobuf = runtime.ContentTypeProtobuf
+)
+
+// Names of decoders. The baseline only copies each line, so that no decoder can be cheaper.
+const (
+	baseline = "baseline: find and copy each line"
+	rawCodec = "listwatch, lw.RawCodec"
+)
+
+// decoders contains all decoders in the order of the measurement.
+var decoders = []decoder{
+	newDecoder(rawCodec, asJSON, watched(lw.RawCodec{})),
+	newDecoder(baseline, asJSON, copyLines),
+	newDecoder("listwatch, ten fields", asJSON, watched(harness.MustGet(lw.Project(tenFields...)))),
+	newDecoder("listwatch, cache/compact", asJSON, watched(compact.NewCodec(lw.RawCodec{}))),
+	newDecoder("listwatch, codec.JSON with *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
+	newDecoder("listwatch, codec.Protobuf with *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]{})),
+	newDecoder("client-go, unstructured", asJSON, negotiated(dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer)),
+	newDecoder("client-go, *corev1.Pod from JSON", asJSON, negotiated(scheme.Codecs.WithoutConversion())),
+	newDecoder("client-go, *corev1.Pod from protobuf", asProtobuf, negotiated(scheme.Codecs.WithoutConversion())),
+}
+
+// decoder decodes the events of a watch into objects of one library. run decodes n events in a format and returns a
+// slice of the last `held` decoded objects.
+type decoder struct {
+	name   string
+	format string // media type
+	run    func(events io.Reader, n, held int) (objects any)
+}
+
+// stream returns an endless reader that repeats the events in the format of the decoder.
+func (d decoder) stream(events *events) io.Reader { return sample.Loop(events.encoded(d.format)) }
+
+// newDecoder returns a decoder. decode must read n events and call keep with each object.
+func newDecoder[T any](name, format string, decode func(format string, events io.Reader, n int, keep func(T))) decoder {
+	return decoder{name, format, func(events io.Reader, n, held int) any {
+		objects, i := make([]T, held), 0
+		decode(format, events, n, func(object T) {
+			objects[i%held] = object
+			i++
+		})
+		if i != n {
+			panic("a decoder skipped events")
+		}
+		return objects
+	}}
+}
+
+// events contains one MODIFIED event for each Pod.
+type events struct {
+	pods []sample.Pod
+	data map[string][]byte // encoded events by format
+}
+
+func newEvents(pods []sample.Pod) *events { return &events{pods, map[string][]byte{}} }
+
+func (e *events) encoded(format string) []byte {
+	if e.data[format] != nil {
+		return e.data[format]
+	}
+	var data bytes.Buffer
+	for _, pod := range e.pods {
+		if format == asProtobuf {
+			typed := harness.MustGet(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON())))
+			data.Write(serve.ProtobufEvent(typed))
+		} else {
+			data.WriteString(pod.Event("MODIFIED"))
+		}
+	}
+	e.data[format] = data.Bytes()
+	return e.data[format]
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	restwatch "k8s.io/client-go/rest/watch"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// watched returns a function that decodes events with an lw.Client and the given codec.
+func watched[T lw.Keyed](codec lw.Codec[T]) func(string, io.Reader, int, func(T)) {
+	return func(format string, events io.Reader, n int, keep func(T)) {
+		var opts lw.ClientOptions
+		if format == asProtobuf {
+			opts.Encoding = lw.Protobuf()
+		}
+		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &opts))
+		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
+			harness.Must(err)
+			if event.Type != lw.Modified {
+				continue
+			}
+			keep(event.Object)
+			if n--; n == 0 {
+				return
+			}
+		}
+	}
+}
+
+// transport is an lw.Transport that returns the same body for every request.
+type transport struct{ body io.Reader }
+
+// Open implements lw.Transport.
+func (t transport) Open(context.Context, *lw.Request) (*lw.Response, error) {
+	return &lw.Response{ReadCloser: io.NopCloser(t.body)}, nil
+}
+
+// copyLines copies the lines without decoding them. Its buffer has the same size as the buffer of lw.Client.
+func copyLines(_ string, events io.Reader, n int, keep func([]byte)) {
+	buffer := make([]byte, 64<<10)
+	start, end := 0, 0
+	for n > 0 {
+		if i := bytes.IndexByte(buffer[start:end], '\n'); i >= 0 {
+			keep(bytes.Clone(buffer[start : start+i]))
+			start += i + 1
+			n--
+			continue
+		}
+		end = copy(buffer, buffer[start:end])
+		start = 0
+		read, err := events.Read(buffer[end:])
+		if err != nil || read == 0 {
+			panic("a line is incomplete or too long")
+		}
+		end += read
+	}
+}
+
+// negotiated returns a function that decodes events with client-go's watch decoder and the given serializer. It omits
+// the goroutine and the channel of a client-go watch.
+func negotiated(serializer runtime.NegotiatedSerializer) func(string, io.Reader, int, func(runtime.Object)) {
+	return func(mediaType string, events io.Reader, n int, keep func(runtime.Object)) {
+		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)
+		object, event, framer, err := negotiator.StreamDecoder(mediaType, nil)
+		harness.Must(err)
+		frames := framer.NewFrameReader(io.NopCloser(events))
+		decoder := restwatch.NewDecoder(streaming.NewDecoder(frames, event), object)
+		for range n {
+			_, object, err := decoder.Decode()
+			harness.Must(err)
+			keep(object)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+)
+
+// informer caches the Pods of a namespace. handle adds a handler, which is called with each added, modified or deleted
+// Pod. run runs the informer until the context is done. waitForSync blocks until the cache contains all Pods.
+type informer struct {
+	handle      func(func())
+	run         func(context.Context)
+	waitForSync func(context.Context)
+}
+
+// newInformers returns a function that creates informers with a shared client.
+func newInformers(t task) func(namespace string) informer {
+	if t.Client == "listwatch" {
+		return listwatchInformers(t)
+	}
+	return clientGoInformers(t)
+}
+
+func listwatchInformers(t task) func(string) informer {
+	overHTTP := harness.MustGet(lwhttp.New(t.Server.URL, &lwhttp.Options{CAData: []byte(t.Server.CA)}))
+	var transport lw.Transport = overHTTP
+	if t.Transport == overWebSocket {
+		transport = ws.New(overHTTP)
+	}
+	return func(namespace string) informer {
+		client := harness.MustGet(lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil))
+		i := cache.NewInformer(client, nil)
+		handle := func(do func()) {
+			i.Handle(cache.Handler[*lw.Object]{
+				Added:    func(*lw.Object, bool) { do() },
+				Modified: func(_, _ *lw.Object) { do() },
+				Deleted:  func(*lw.Object, bool) { do() },
+			}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go also queues events without a limit
+		}
+		run := func(ctx context.Context) { _ = i.Run(ctx) } // fails only when ctx is done
+		return informer{handle, run, func(ctx context.Context) { harness.Must(i.WaitSynced(ctx)) }}
+	}
+}
+
+func clientGoInformers(t task) func(string) informer {
+	config := &rest.Config{Host: t.Server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(t.Server.CA)}}
+	client := harness.MustGet(dynamic.NewForConfig(config))
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	return func(namespace string) informer {
+		i := dynamicinformer.NewFilteredDynamicInformer(client, pods, namespace, 0, clientgo.Indexers{}, nil).Informer()
+		handle := func(do func()) {
+			harness.MustGet(i.AddEventHandler(clientgo.ResourceEventHandlerFuncs{
+				AddFunc: func(any) { do() }, UpdateFunc: func(_, _ any) { do() }, DeleteFunc: func(any) { do() },
+			}))
+		}
+		waitForSync := func(ctx context.Context) {
+			for ; !i.HasSynced(); time.Sleep(time.Millisecond) {
+				harness.Must(context.Cause(ctx))
+			}
+		}
+		return informer{handle, i.RunWithContext, waitForSync}
+	}
+}
