@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -94,6 +95,7 @@ func TestBrokenServer(t *testing.T) {
 			faults[random.IntN(len(faults))]()
 		}
 	}
-	eventually(t, func() bool { return handler.equals(pods) })
+	// After several faults in a row, the backoff can be longer than the minute that other tests wait.
+	require.Eventually(t, func() bool { return handler.equals(pods) }, 5*time.Minute, 5*time.Millisecond)
 	require.Len(t, informer.GetStore().ListKeys(), len(pods))
 }

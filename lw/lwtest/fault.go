@@ -88,9 +88,13 @@ func Truncate(n int) Fault {
 func Garbage(n int) Fault { return endWith(n, []byte("\x1f\x8b this is not JSON }\n")) }
 
 // Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event, and
-// ends the watch. Over WebSocket, it also sends CLOSE 1000. Unlike [Server.Compact], it expires no resourceVersion.
+// ends the watch. Over WebSocket, the client must end it, because Firefox loses messages that arrive just before the
+// connection is cut. Unlike [Server.Compact], it expires no resourceVersion.
 func Expire(n int) Fault {
-	return endWith(n, eventFrame("ERROR", encodeStatus(expired("too old resource version: 1 (2)"), "")))
+	last := eventFrame("ERROR", encodeStatus(expired("too old resource version: 1 (2)"), ""))
+	return spoil(n, func([]byte) []byte { return last }, func([]byte) ([]byte, bool) {
+		return newFrame(websocket.TextMessage, last), true
+	})
 }
 
 // endWith returns a Fault that forwards n events, sends last instead of the next event, and ends the response.
