@@ -72,7 +72,7 @@ func TestExpiredWatch(t *testing.T) {
 	require.NoError(t, w.end())
 	conn := openSocket(t, s.URL+watchConfigMaps)
 	expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ERROR ")
-	requireClosed(t, websocket.CloseNormalClosure, conn)
+	require.NoError(t, conn.Close())
 }
 
 func TestReplacedFrames(t *testing.T) {
