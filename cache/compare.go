@@ -30,8 +30,8 @@ func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 // interface.
 type hasUID interface{ GetUID() string }
 
-// getter returns a func that calls get, a method of interface I, for an object. The func returns "" if the object lacks
-// the method. getter returns nil if no object of type T can have it.
+// getter returns a func that calls the method get on an object, or returns "" if the object does not have the method. If
+// T is not an interface type and lacks the method, getter returns nil, so that the store need not ask every object.
 func getter[T, I any](get func(I) string) func(T) string {
 	var none T
 	if _, ok := any(none).(I); !ok && any(none) != nil {

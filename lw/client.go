@@ -398,8 +398,8 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 // maxDiscovery limits the size of a resource list, in bytes.
 const maxDiscovery = 8 << 20
 
-// discoverKind requests the resource list of the resource's group and version. It returns the kind of the resource's
-// lists, or "" if the server does not have the resource.
+// discoverKind asks the server which kind the resource has, and returns the kind of its lists. It returns "" if the server
+// does not have the resource.
 func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
 	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})

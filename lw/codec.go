@@ -93,7 +93,7 @@ func Project(paths ...string) (*Projection, error) {
 			metadata.members, metadata.others = nil, nil
 			continue
 		}
-		root.add(steps)
+		root.mark(steps, nil)
 	}
 	return &Projection{keep: root}, nil
 }
@@ -114,7 +114,7 @@ func Omit(paths ...string) (*Projection, error) {
 		if needed(steps) {
 			return nil, &pathError{Path: path, Expected: "a field that objects can lack"}
 		}
-		root.omit(steps)
+		root.mark(steps, selectNone)
 	}
 	return &Projection{keep: root}, nil
 }
@@ -170,50 +170,31 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// add returns f with the path steps added to the selection. It may modify f.
-func (f *fields) add(steps []pathStep) *fields {
-	if f == nil || len(steps) == 0 {
-		return nil
+// mark returns f with the value at the path steps kept (if leaf is nil) or dropped (if leaf is selectNone). It may modify
+// f. Everything beside the path gets the opposite selection, unless another path has selected it.
+func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
+	if f == leaf || len(steps) == 0 {
+		return leaf
 	}
-	if f == selectNone {
-		f = &fields{others: selectNone, elements: selectNone}
+	beside := selectNone
+	if leaf == selectNone {
+		beside = nil
+	}
+	if f == beside {
+		f = &fields{others: beside, elements: beside, omits: leaf == selectNone}
 	}
 	first, rest := steps[0], steps[1:]
 	if first.kind == toEveryElement {
-		f.elements = f.elements.add(rest)
+		f.elements = f.elements.mark(rest, leaf)
 		return f
 	}
 	for i := range f.members {
 		if member := &f.members[i]; member.name == first.name {
-			member.keep = member.keep.add(rest)
+			member.keep = member.keep.mark(rest, leaf)
 			return f
 		}
 	}
-	f.members = append(f.members, field{first.name, f.others.add(rest)})
-	return f
-}
-
-// omit returns f without the value at the path steps. It may modify f.
-func (f *fields) omit(steps []pathStep) *fields {
-	if len(steps) == 0 || f == selectNone {
-		return selectNone
-	}
-	if f == nil {
-		f = &fields{omits: true}
-	}
-	first, rest := steps[0], steps[1:]
-	if first.kind == toEveryElement {
-		f.elements = f.elements.omit(rest)
-		return f
-	}
-	for i := range f.members {
-		if member := &f.members[i]; member.name == first.name {
-			member.keep = member.keep.omit(rest)
-			return f
-		}
-	}
-	var all *fields
-	f.members = append(f.members, field{first.name, all.omit(rest)})
+	f.members = append(f.members, field{first.name, f.others.mark(rest, leaf)})
 	return f
 }
 

@@ -30,7 +30,8 @@ type ListerWatcher[T Keyed] interface {
 	// minute.
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 
-	// Source describes the server. It always returns the same pointer, or nil for the zero Source. A type that embeds a [Client] has the Client's Source.
+	// Source describes the server. It always returns the same pointer, or nil for the zero Source. A type that embeds a
+	// [Client] has the Client's Source.
 	Source() *Source[T]
 }
 
@@ -43,8 +44,8 @@ type Page[T any] struct {
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher] and its objects, and remembers what streams have learned about it. It must not be
-// copied. The zero value is a server without a name and without streaming lists.
+// Source describes the server of a [ListerWatcher] and its objects. It also remembers what streams have learned about the
+// server, so it must not be copied. The zero value is a server without a name and without streaming lists.
 type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
 	StreamsLists bool   // whether to try streaming lists
@@ -69,8 +70,8 @@ type Reuse struct {
 	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
 }
 
-// Pass returns a Reuse for the source to, if r is meant for the source from. Otherwise it returns nil. A ListerWatcher
-// that passes on the objects of another source unchanged calls it to let that source reuse objects. r may be nil.
+// Pass hands r over from one source to another, so that the other source may reuse objects. A ListerWatcher that wraps
+// another source calls it if it does not change the objects. Pass returns nil if r is nil or was not meant for from.
 func (r *Reuse) Pass(from, to any) *Reuse {
 	if r == nil || r.source != from {
 		return nil

@@ -198,7 +198,7 @@ func resolve(node *yaml.Node) *yaml.Node {
 // fail records a mistake in a field, which may be missing.
 func (f *fields) fail(name, message string) { f.failAt(name, f.members[name], errors.New(message)) }
 
-// failIf records err as a mistake in a field unless it is nil.
+// failIf records an error about a field. It ignores nil, so that callers need no check.
 func (f *fields) failIf(name string, err error) {
 	if err != nil {
 		f.failAt(name, f.members[name], err)

@@ -371,7 +371,7 @@ func condition(o *lw.Object) (state string) {
 	return state
 }
 
-// first returns the first value at these paths that is not empty or null, or "".
+// first tries the paths in order and returns the first text that it finds, or "" if all values are missing or empty.
 func first(object *lw.Object, paths ...string) string {
 	for _, path := range paths {
 		if text := object.Get(path).String(); text != "" {
