@@ -22,7 +22,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )

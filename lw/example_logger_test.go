@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // A Logger receives the cause of an interruption, the next request and the remedy.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 func podInformerWith(t *testing.T, server *lwtest.Server, extras Extras) cache.SharedIndexInformer {

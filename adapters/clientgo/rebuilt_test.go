@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // identities is an event handler that stores the UID of each existing ConfigMap. An update must not change the UID.

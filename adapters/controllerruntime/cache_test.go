@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 func startServer(t *testing.T) *lwtest.Server {

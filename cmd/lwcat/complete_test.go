@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/lwcatscript"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/clientgo"
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/listwatch"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // podControllers contains the implementations of the controller in docs/migration.md.

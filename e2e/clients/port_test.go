@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/port/clientgo"
 	"github.com/seed-6d2a410a/listwatch/examples/clientgo/port/listwatch"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // controllers contains the implementations of the controller in examples/clientgo/port.

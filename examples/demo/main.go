@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 func main() {

@@ -2,7 +2,7 @@
 //
 //	go run ./examples/server
 //
-// The server responds to lists, watches and writes like a kube-apiserver; see lw/lwtest. On a second port, a POST
+// The server responds to lists, watches and writes like a kube-apiserver; see lwtest. On a second port, a POST
 // request injects a fault:
 //
 //	/drop      drops all connections
@@ -24,7 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 func main() {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 

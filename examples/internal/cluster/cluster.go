@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // interval is the duration of a simulation step. With 250 ms, the cluster makes about ten writes per second.

@@ -26,7 +26,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/prometheus"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/scheduler"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 

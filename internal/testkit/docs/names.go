@@ -18,7 +18,7 @@ func Names() map[string]string {
 	return map[string]string{
 		"lw":         module + "lw",
 		"codec":      module + "lw/codec",
-		"lwtest":     module + "lw/lwtest",
+		"lwtest":     module + "lwtest",
 		"cache":      module + "cache",
 		"compact":    module + "cache/compact",
 		"savefile":   module + "cache/savefile",

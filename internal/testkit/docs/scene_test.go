@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/stretchr/testify/require"
 )
 

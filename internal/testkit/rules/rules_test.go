@@ -58,22 +58,22 @@ var mayImport = map[string][]string{
 	"transport/ws":          {"lw", "transport/http", "internal/jsx", "internal/redact"},
 	"transport/fallback":    {"lw"},
 	"transport/kubeconfig":  {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
-	"lw/lwtest":             {"lw", "lw/lwtest/internal/labels", "internal/revlog"},
+	"lwtest":                {"lw", "lwtest/internal/labels", "internal/revlog"},
 	"examples/secrets":      {"lw", "cache"},
 	"examples/etcd":         {"lw"},
 	"examples/browser":      nil,
-	"examples/server":       {"lw/lwtest"},
+	"examples/server":       {"lwtest"},
 	"examples/service":      {"lw", "cache", "transport/kubeconfig"},
-	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
+	"examples/demo":         {"lw", "cache", "lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
 
-	"examples/internal/cluster": {"lw", "lw/lwtest"},
+	"examples/internal/cluster": {"lw", "lwtest"},
 
 	"internal/testkit/sample":          nil,
 	"internal/testkit/published":       nil,
 	"internal/tools/publish":           {"internal/testkit/published"},
 	"cache/internal/slots":             nil,
 	"internal/revlog":                  nil,
-	"internal/testkit/canary":          {"internal/testkit/certs", "lw/lwtest"},
+	"internal/testkit/canary":          {"internal/testkit/certs", "lwtest"},
 	"internal/testkit/hostile":         nil,
 	"internal/testkit/hostile/servers": {"lw"},
 	"internal/testkit/kubeassets":      nil,
@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/nobody":          nil,
 	"internal/testkit/certs":           nil,
 	"internal/builtin":                 nil,
-	"lw/lwtest/internal/labels":        nil,
+	"lwtest/internal/labels":           nil,
 	"internal/jsx":                     nil,
 	"internal/redact":                  nil,
 	"internal/secretfile":              nil,
@@ -100,12 +100,12 @@ var mayImport = map[string][]string{
 	"internal/tools/wasmbuild":         {"internal/tools/wasmpack"},
 
 	"internal/testkit/wire/serve": {"internal/testkit/wire"},
-	"internal/testkit/stage":      {"lw", "lw/lwtest", "examples/browser", "internal/testkit/sample"},
+	"internal/testkit/stage":      {"lw", "lwtest", "examples/browser", "internal/testkit/sample"},
 	"wasm":                        {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "wasm/internal/turns"},
 	"wasm/internal/turns":         {"lw"},
 
 	"examples/scheduler":      {"lw", "cache", "cache/workqueue"},
-	"examples/scheduler/demo": {"lw/lwtest", "transport/http", "examples/scheduler"},
+	"examples/scheduler/demo": {"lwtest", "transport/http", "examples/scheduler"},
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
@@ -257,7 +257,7 @@ func TestOnlySomePackagesImportDependencies(t *testing.T) {
 		"github.com/modern-go/":          {"lw/codec"},
 		"github.com/klauspost/compress/": {"cache/compact"},
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
-		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/testkit/wire"},
+		"github.com/gorilla/websocket":   {"lwtest", "transport/ws", "internal/testkit/wire"},
 		"go.uber.org/goleak":             {"internal/testkit/leak"},
 		"text/template":                  {}, // adds 1.3 MB to lwcat, because the linker then keeps every exported method
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/scenarios"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )

@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // command is a request from a test. Do is its name. The comment of each other field starts with the commands that use

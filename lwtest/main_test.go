@@ -24,7 +24,7 @@ func TestForbiddenImports(t *testing.T) {
 			"net/http/httptest": "httptest registers flags in every program that embeds the server",
 			"testing":           "programs that are not tests also use the server",
 		},
-		"../../internal/revlog": {
+		"../internal/revlog": {
 			"net/http":      "storage does not depend on the transport",
 			"time":          "simulations replace the clock",
 			"sync":          "simulations use a single goroutine",

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // get sends a GET request and prints the status code, kind and reason of the response.

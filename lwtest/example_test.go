@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // This example starts a server, creates two Pods and lists one of them.
