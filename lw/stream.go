@@ -398,6 +398,8 @@ type watchdog struct {
 	limit     atomic.Int64  // idle timeout, or zero if stopped
 	paused    atomic.Bool   // whether the caller is handling an event
 
+	listening sync.WaitGroup // listen, if there is a channel for wake-ups
+
 	mu    sync.Mutex
 	timer *time.Timer
 }
@@ -413,17 +415,19 @@ func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall 
 	d.timer = time.AfterFunc(d.interval(), d.check)
 	d.mu.Unlock()
 	if wake != nil {
-		go d.listen(ctx, wake)
+		d.listening.Go(func() { d.listen(ctx, wake) })
 	}
 	return ctx, d
 }
 
+// stop ends the watchdog. It waits for listen, which would otherwise take a wake-up that is meant for the next delay.
 func (d *watchdog) stop() {
 	d.mu.Lock()
 	d.timer.Stop()
 	d.limit.Store(0)
 	d.mu.Unlock()
 	d.cancel(nil)
+	d.listening.Wait()
 }
 
 // clocks returns the time since start on the monotonic clock, and the time on the wall clock in nanoseconds since 1970.
