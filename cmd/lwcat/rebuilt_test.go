@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func follow(t *testing.T, earlier string, args ...string) *running {
 		}
 	})
 	done := make(chan int, 1)
-	go func() { done <- run(ctx, args, &r.out, &r.errs, false) }()
+	go func() { done <- run(ctx, append(args, "-v"), &r.out, &r.errs, false) }()
 	r.stop = func() {
 		cancel(errInterrupted)
 		require.Equal(t, exitInterrupted, <-done, r.errs.String())
@@ -78,16 +79,20 @@ func uidsOf(server *lwtest.Server) map[string]string {
 	return uids
 }
 
-// watching waits until lwcat has printed its first list, unless it resumes, and watches the server. A watch alone does not
-// suffice, because it may be a streaming list that the server is about to reject.
+// watching waits until lwcat has printed its first list, unless it resumes, and watches the server. The server's open
+// requests alone do not show this: the request may be a streaming list that the server is about to reject, and lwcat exits
+// if the server is closed before its first response.
 func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	t.Helper()
 	eventually(t, "a watch", func() bool {
-		return (resumed || r.out.String() != "") && len(server.Open(func(r lwtest.Request) bool {
+		return (resumed && watchAnswered.MatchString(r.errs.String()) || r.out.String() != "") && len(server.Open(func(r lwtest.Request) bool {
 			return lwtest.Watches(r) && (!resumed || r.URL.Query().Get("sendInitialEvents") == "")
 		})) > 0
 	})
 }
+
+// watchAnswered matches the message about the response to a watch.
+var watchAnswered = regexp.MustCompile(`< \S*\bwatch=\S*: response`)
 
 // fill makes unrelated changes, which raise the resourceVersion, and then creates ConfigMaps.
 func fill(t *testing.T, server *lwtest.Server, changes int, names ...string) {
@@ -188,6 +193,7 @@ func TestRestartedServerIsNotListedAgain(t *testing.T) {
 				args = append(args, "--resume", filepath.Join(t.TempDir(), "state"))
 				code, _, errs := lwcat(t, append(args, "--once")...)
 				require.Equal(t, exitDone, code, errs)
+				eventually(t, "the end of the first run's watch", func() bool { return len(server.Open(lwtest.Watches)) == 0 })
 			case "--from":
 				version, _ := server.State("configmaps")
 				args = append(args, "--from", version)
