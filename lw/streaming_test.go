@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -310,7 +311,10 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
+// TestWakeEndsDelay wakes the stream right after a failure. The failed request's watchdog must have ended before, because
+// it would otherwise take the wake-up. With a single CPU, a goroutine that nobody waits for cannot have ended by then.
 func TestWakeEndsDelay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for name, c := range map[string]struct {
 		err    error
 		closed bool
@@ -325,13 +329,18 @@ func TestWakeEndsDelay(t *testing.T) {
 				s, wake := &scriptedTransport{answers: []answer{{err: c.err}, {body: podList("5", "")}}}, make(chan struct{}, 1)
 				begun := time.Now()
 				for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), &Options{NoStreamingList: true, Wake: wake}) {
-					switch {
-					case event.Type == Synced:
+					if event.Type == Synced {
 						require.Equal(t, c.waits, time.Now().After(begun))
 						return
-					case event.Interruption != nil && c.closed:
+					}
+					if event.Interruption == nil {
+						continue
+					}
+					stacks := make([]byte, 1<<20)
+					require.NotRegexp(t, `created by (sync.\(\*WaitGroup\).Go|.*lw.guard)`, string(stacks[:runtime.Stack(stacks, true)]))
+					if c.closed {
 						close(wake)
-					case event.Interruption != nil:
+					} else {
 						wake <- struct{}{}
 					}
 				}
