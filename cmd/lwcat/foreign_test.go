@@ -80,6 +80,7 @@ func TestFollowsResourceWithAnotherKind(t *testing.T) {
 				r := follow(t, "", append([]string{"-s", server.URL, "things.example.com"}, flags...)...)
 				watching(t, server, r, false)
 				require.NoError(t, server.Delete("things.example.com", "default", "first"))
+				eventually(t, "the deletion", func() bool { return strings.Contains(r.out.String(), "DELETED") }) // a relist reports deletions last
 				server.RemoveResource("things.example.com")
 				eventually(t, "the 404", func() bool { return strings.Contains(r.errs.String(), "404") })
 				define("Gadget", "second")
