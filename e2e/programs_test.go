@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,17 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// program is a running controller or exporter from the examples in docs/migration.md.
+// program is a running controller from the examples in docs/migration.md.
 type program struct {
 	*testing.T
 	command *exec.Cmd
-	stdout  *bufio.Reader
 }
 
 func buildPrograms(t *testing.T) string {
@@ -35,14 +31,12 @@ func buildPrograms(t *testing.T) string {
 	return path
 }
 
-func startProgram(t *testing.T, c *kube.Cluster, path, name, library string) *program {
-	command := exec.Command(path, "-kubeconfig", c.Kubeconfig, name, library)
+func startProgram(t *testing.T, c *kube.Cluster, path string, args ...string) *program {
+	command := exec.Command(path, append([]string{"-kubeconfig", c.Kubeconfig}, args...)...)
 	command.Stderr = os.Stderr
-	stdout, err := command.StdoutPipe()
-	require.NoError(t, err)
 	require.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the program has already exited
-	return &program{t, command, bufio.NewReader(stdout)}
+	return &program{t, command}
 }
 
 // stop sends SIGTERM to the program and requires exit code 0.
@@ -50,13 +44,6 @@ func (p *program) stop() {
 	p.Helper()
 	require.NoError(p, p.command.Process.Signal(syscall.SIGTERM))
 	require.NoError(p, p.command.Wait())
-}
-
-// url reads the first line that an exporter prints, which is the exporter's URL.
-func (p *program) url() string {
-	line, err := p.stdout.ReadString('\n')
-	require.NoError(p, err)
-	return strings.TrimSpace(line)
 }
 
 const (
@@ -136,46 +123,16 @@ func (c programCourse) run() {
 	c.pods("web-0")
 }
 
-// metricsAre waits until the exporter serves exactly the text want.
-func (c programCourse) metricsAre(url, want string) {
-	c.Helper()
-	require.EventuallyWithT(c, func(t *assert.CollectT) {
-		response, err := http.Get(url + "/metrics")
-		require.NoError(t, err)
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.Equal(t, want, string(text))
-	}, time.Minute, 50*time.Millisecond)
-}
-
-// TestPrograms runs the controller and the exporter of docs/migration.md, once with each library.
+// TestPrograms runs the controller of docs/migration.md, once with each library.
 func TestPrograms(t *testing.T) {
 	c := programCourse{t, kube.Start(t)}
 	path := buildPrograms(t)
 	c.write(http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"programs"}}`)
-	libraries := []string{"listwatch", "clientgo"}
-	var exporters []*program
-	var urls []string
-	for _, library := range libraries {
-		exporter := startProgram(t, c.Cluster, path, "exporter", library)
-		exporters, urls = append(exporters, exporter), append(urls, exporter.url())
-	}
-	for _, library := range libraries {
-		controller := startProgram(t, c.Cluster, path, "controller", library)
+	for _, clientgo := range []string{"false", "true"} {
+		controller := startProgram(t, c.Cluster, path, "-client-go="+clientgo)
 		c.run()
 		controller.stop()
-		for _, url := range urls {
-			c.metricsAre(url, `pod_container_restarts_total{namespace="programs",pod="web-0",container="app"} 2`+"\n"+
-				`pods{namespace="programs",node="",phase="Running"} 1`+"\n")
-		}
 		c.write(http.MethodDelete, deploymentsPath+"/web", "", "")
 		c.write(http.MethodDelete, podsPath+"/web-0", "", "")
-	}
-	for _, url := range urls {
-		c.metricsAre(url, "")
-	}
-	for _, exporter := range exporters {
-		exporter.stop()
 	}
 }

@@ -18,8 +18,6 @@ import (
 // programs lists the files in examples/clientgo that docs/migration.md explains. %s stands for listwatch or clientgo.
 var programs = []string{
 	"controller/%s/controller.go",
-	"port/%s/controller.go",
-	"exporter/%s/exporter.go",
 	"unittest/%s/controller_test.go",
 }
 

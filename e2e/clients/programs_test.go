@@ -2,7 +2,6 @@ package clients
 
 import (
 	"encoding/json"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,11 +57,6 @@ func outage(t *testing.T, server *lwtest.Server, change func()) {
 	change()
 	server.Compact()
 	require.NoError(t, server.Restart())
-}
-
-// unavailable is a fault for Server.Fail. It responds with 503.
-func unavailable(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-	http.Error(w, "the server is starting", http.StatusServiceUnavailable)
 }
 
 func TestFakeClientsetIgnoresSelectors(t *testing.T) {

@@ -6,21 +6,44 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 func pemOf(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
+}
+
+// serveTLS starts an embedded server behind TLS and HTTP/2 that accepts only the token "secret". It returns the server
+// and the path of a kubeconfig.
+func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	front := httptest.NewUnstartedServer(server)
+	front.EnableHTTP2 = true
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	config := api.NewConfig()
+	config.Clusters["test"] = &api.Cluster{Server: front.URL, CertificateAuthorityData: pemOf(front.Certificate())}
+	config.AuthInfos["test"] = &api.AuthInfo{Token: "secret"}
+	config.Contexts["test"] = &api.Context{Cluster: "test", AuthInfo: "test"}
+	config.CurrentContext = "test"
+	path = filepath.Join(t.TempDir(), "config")
+	require.NoError(t, clientcmd.WriteToFile(*config, path))
+	return server, path
 }
 
 // informerOf returns an informer of Pods, created with the code from docs/migration.md.
@@ -45,10 +68,12 @@ func TestRestConfig(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- pods.Run(ctx) }()
-	put(t, server, "pods", "web-0", "web", "")
+	_, err = server.Put("pods", `{"metadata":{"namespace":"shop","name":"web-0"}}`)
+	require.NoError(t, err)
 	eventually(t, func() bool { return pods.Store().Len() == 1 })
 	<-pods.Synced()
-	put(t, server, "pods", "web-1", "web", "")
+	_, err = server.Put("pods", `{"metadata":{"namespace":"shop","name":"web-1"}}`)
+	require.NoError(t, err)
 	eventually(t, func() bool { return pods.Store().Len() == 2 })
 	for _, request := range server.Requests(nil) {
 		require.Equal(t, "jane", request.Header.Get("Impersonate-User"))

@@ -61,22 +61,10 @@ func New(transport lw.Transport, server string, client *http.Client) (*Scheduler
 // ended when it returns.
 func (s *Scheduler) Run(ctx context.Context) error {
 	s.handle()
-	var running sync.WaitGroup
-	defer running.Wait()
-	running.Go(func() { _ = s.nodes.Run(ctx) })
-	running.Go(func() { _ = s.pods.Run(ctx) })
-	for _, synced := range []<-chan struct{}{s.nodes.Synced(), s.pods.Synced()} {
-		select {
-		case <-synced: // decisions need complete stores
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	for range 4 {
-		running.Go(func() { s.work(ctx) })
-	}
-	<-ctx.Done()
-	return context.Cause(ctx)
+	var group cache.Group // starts the workers when both stores are complete
+	group.Add("nodes", s.nodes)
+	group.Add("pods", s.pods)
+	return group.Run(ctx, s.work, s.work, s.work, s.work)
 }
 
 // handle registers the handlers. Pods that start or stop waiting for a node go to the queue. Changes that free CPU
@@ -113,7 +101,7 @@ func (s *Scheduler) wake() {
 }
 
 // work schedules Pods from the queue until ctx is done.
-func (s *Scheduler) work(ctx context.Context) {
+func (s *Scheduler) work(ctx context.Context) error {
 	for p := range s.queue.Keys(ctx) {
 		node := s.decide(p)
 		if node == "" {
@@ -126,7 +114,7 @@ func (s *Scheduler) work(ctx context.Context) {
 			log.Printf("%s is bound to %s", p.Key, node)
 			continue
 		case ctx.Err() != nil:
-			return
+			return nil
 		case rejected && (status.Code == http.StatusConflict || status.Code == http.StatusNotFound):
 			continue // the Pod has a node or no longer exists; a watch will report this
 		case rejected: // otherwise, the binding may have succeeded
@@ -137,6 +125,7 @@ func (s *Scheduler) work(ctx context.Context) {
 		log.Printf("cannot bind %s: %v", p.Key, err)
 		s.queue.Retry(p)
 	}
+	return nil
 }
 
 // decide chooses a node, adds the Pod to s.assumed and returns the name of the node. It returns "" if the Pod must not
