@@ -16,9 +16,8 @@ NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/nu
 NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # Packages in the WASM module. Their tests also run as WebAssembly.
 WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm/...
-# Size limits in kB after brotli. make size checks the npm package's WASM module and a custom module without transports.
-SIZE_BUDGET   = 610
-BUNDLE_BUDGET = 610
+# Size limit in kB after brotli of the npm package's WASM module, which make size checks.
+SIZE_BUDGET = 610
 # Size limits in bytes of stripped linux/amd64 programs. make size checks lwcat and a program with one informer.
 LWCAT_BUDGET    = 9000000
 INFORMER_BUDGET = 7000000
@@ -199,7 +198,7 @@ e2e-clients: ## run the informers of client-go and of the JavaScript client agai
 lint: lint-js prose ## check the Go code, the module files, known vulnerabilities, the JavaScript code and the prose
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
+	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx
 	@# All code and its tests must compile for other systems and with a 32-bit int.
 	GOOS=windows GOARCH=386 $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
@@ -320,13 +319,11 @@ size-informer:
 	$(call stripped,informer,bench,./binary/listwatch,$(INFORMER_BUDGET))
 
 .PHONY: size
-size: wasm size-lwcat size-informer ## print the sizes of the WASM modules, of lwcat and of a program with an informer; fails if one exceeds its limit; WRITE=1 updates the documents
+size: wasm size-lwcat size-informer ## print the sizes of the WASM module, of lwcat and of a program with an informer; fails if one exceeds its limit; WRITE=1 updates the documents
 ifeq ($(NODE),)
 	@echo "make size needs Node 20 or later to compress with brotli"; exit 1
 else
-	@mkdir -p bin && $(GO) run ./internal/tools/wasmbuild internal/tools/bundle bin/bundle.wasm
-	@$(NODE) internal/tools/bundle/size.mjs wasm/listwatch.wasm $(SIZE_BUDGET)
-	@$(NODE) internal/tools/bundle/size.mjs bin/bundle.wasm $(BUNDLE_BUDGET)
+	@$(NODE) internal/tools/size/size.mjs wasm/listwatch.wasm $(SIZE_BUDGET)
 endif
 
 # Platforms for which make release builds lwcat.
@@ -338,7 +335,9 @@ release: worker ## write a release to dist/: lwcat for six platforms, the npm ta
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
 		$(GO) build -trimpath -ldflags='-s -w -buildid=' -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
-	@$(GO) run ./internal/tools/release dist
+	@cd wasm && npm pack --silent --ignore-scripts --pack-destination ../dist
+	@$(GO) run ./internal/tools/bom dist
+	@cd dist && sha256sum * > SHA256SUMS
 	@cat dist/SHA256SUMS
 
 .PHONY: reproducible

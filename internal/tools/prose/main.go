@@ -3,20 +3,18 @@
 //	go run ./internal/tools/prose            the files that internal/tools/prose/enforced.txt names
 //	go run ./internal/tools/prose lw/*.go    the named files
 //
-// For a Markdown file, it prints the path unchanged. For a Go or JavaScript file, it prints the path of a copy in
-// bin/prose. The copy contains only the comments and messages, on the same lines as in the source.
+// For a Markdown file, it prints the path unchanged. For a Go file, it prints the path of a copy in bin/prose. The copy
+// contains only the comments, on the same lines as in the source.
 package main
 
 import (
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"log"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -58,24 +56,16 @@ func enforced(list string) (files []string, err error) {
 	return files, nil
 }
 
-// extract returns the path of the file that Vale checks for a source file. For Go and JavaScript, this is a copy that
-// extract writes.
+// extract returns the path of the file that Vale checks for a source file. For Go, this is a copy that extract writes.
 func extract(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	var lines []string
-	switch filepath.Ext(file) {
-	case ".md":
+	if filepath.Ext(file) == ".md" {
 		return file, nil
-	case ".go":
-		lines, err = goProse(file, string(text))
-	case ".js", ".mjs", ".ts":
-		lines = jsProse(string(text))
-	default:
-		err = fmt.Errorf("%s: expected a Markdown, Go or JavaScript file", file)
 	}
+	lines, err := comments(file, string(text))
 	if err != nil {
 		return "", err
 	}
@@ -86,11 +76,8 @@ func extract(file string) (string, error) {
 	return copied, os.WriteFile(copied, []byte(strings.Join(lines, "\n")+"\n"), 0o666)
 }
 
-// message matches a string with at least three words and no markup. Such a string is usually an error message or help text.
-var message = regexp.MustCompile(`^[^{}<>|]*[A-Za-z,]+ [a-z]+ [a-z]+[^{}<>|]*$`)
-
-// goProse returns the comments and messages of a Go file. The element at index i contains the prose of line i+1.
-func goProse(name, text string) ([]string, error) {
+// comments returns the comments of a Go file. The element at index i contains the text of line i+1.
+func comments(name, text string) ([]string, error) {
 	lines := make([]string, strings.Count(text, "\n")+1)
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, text, parser.ParseComments)
@@ -107,22 +94,13 @@ func goProse(name, text string) ([]string, error) {
 		}
 		place(lines, files.Position(group.Pos()).Line, said)
 	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			if said, err := strconv.Unquote(literal.Value); err == nil && message.MatchString(said) {
-				place(lines, files.Position(literal.Pos()).Line, said)
-			}
-		}
-		return true
-	})
 	return lines, nil
 }
 
 var (
-	directive = regexp.MustCompile(`(?m)^\s*//(go:|export | eslint-disable|[a-z]+:[a-z]|\t).*`)
+	directive = regexp.MustCompile(`(?m)^\s*//(go:|[a-z]+:[a-z]|\t).*`)
 	output    = regexp.MustCompile(`^(Output|Unordered output):`)
-	marks     = regexp.MustCompile(`^\s*(//|/\*+|\*/|\*( |$))|\*/\s*$`)
-	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
+	marks     = regexp.MustCompile(`^\s*(//|/\*+|\*/)|\*/\s*$`)
 )
 
 // place stores text, without comment markers, in the slice lines. start is the line number of the first line of text.
@@ -139,14 +117,4 @@ func place(lines []string, start int, text string) {
 	if last >= 0 {
 		lines[last] = strings.TrimRight(lines[last], ".") + "."
 	}
-}
-
-// jsProse returns the comments of a JavaScript file. The element at index i contains the prose of line i+1.
-func jsProse(text string) []string {
-	lines := make([]string, strings.Count(text, "\n")+1)
-	for _, at := range jsComment.FindAllStringIndex(text, -1) {
-		comment := directive.ReplaceAllString(strings.TrimLeft(text[at[0]:at[1]], " \t"), "")
-		place(lines, 1+strings.Count(text[:at[0]], "\n"), comment)
-	}
-	return lines
 }

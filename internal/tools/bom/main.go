@@ -1,3 +1,7 @@
+// Command bom adds a bill of materials in the CycloneDX 1.6 format to a release folder that contains lwcat for each
+// platform. The output is reproducible.
+//
+//	go run ./internal/tools/bom FOLDER
 package main
 
 import (
@@ -14,8 +18,19 @@ import (
 
 type object = map[string]any
 
-// writeBOM writes a bill of materials in the CycloneDX 1.6 format. It lists Go and all modules of the programs in
-// folder. The WASM module of the npm package contains a subset of these modules.
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: bom FOLDER")
+		os.Exit(2)
+	}
+	if err := writeBOM(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "bom:", err)
+		os.Exit(1)
+	}
+}
+
+// writeBOM lists Go and all modules of the programs in folder. The WASM module of the npm package contains a subset of
+// these modules.
 func writeBOM(folder string) error {
 	programs, err := filepath.Glob(filepath.Join(folder, "lwcat-*"))
 	if err != nil {

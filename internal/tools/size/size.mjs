@@ -1,5 +1,5 @@
 // Prints the original and the compressed size of a file. Fails if the compressed size exceeds the budget in kB. With
-// WRITE=1, it also updates the size of listwatch.wasm in the documents.
+// WRITE=1, it also updates the size in the documents.
 // Usage: node size.mjs FILE BUDGET
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -10,7 +10,7 @@ const [file, budget] = process.argv.slice(2)
 const sent = brotli(file)
 const kB = (n) => `${n.toFixed(1)} kB`.padStart(11)
 console.log(`${basename(file).padEnd(15)} ${kB(statSync(file).size / 1000)} ${kB(sent)} brotli 11`)
-if (process.env.WRITE && basename(file) === 'listwatch.wasm') publish('size', { 'wasm | listwatch': [sent] })
+if (process.env.WRITE) publish('size', { 'wasm | listwatch': [sent] })
 if (sent > Number(budget)) {
   console.error(`The compressed size exceeds the budget of ${budget} kB. docs/decisions/024-wasm-size.md explains how to find the new code.
 If the code is worth its size, raise the budget in the Makefile and give the reason in the commit.`)
