@@ -5,8 +5,6 @@ import (
 	"go/importer"
 	"go/token"
 	"go/types"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -116,19 +114,4 @@ func Tables(text string) (rows []Row) {
 		}
 	}
 	return rows
-}
-
-// Column returns the inline code in all columns with the given name in the tables of a document.
-func Column(root, document, name string) (spans []string, err error) {
-	text, err := os.ReadFile(filepath.Join(root, document))
-	for _, row := range Tables(string(text)) {
-		for i, cell := range row.Cells {
-			for _, span := range Span.FindAllStringSubmatch(cell, -1) {
-				if row.Header[i] == name {
-					spans = append(spans, span[1])
-				}
-			}
-		}
-	}
-	return spans, err
 }
