@@ -158,7 +158,7 @@ func TestDropManagedFields(t *testing.T) {
 	}
 }
 
-// TestInformerType checks the type name of informers, because docs/tutorials/kubebuilder.md contains it.
+// TestInformerType checks the type name of informers, because docs/drop-in.md contains it.
 func TestInformerType(t *testing.T) {
 	c := startCache(t, startServer(t), cache.Options{})
 	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})
