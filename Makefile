@@ -232,17 +232,19 @@ else
 	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs wasm examples/browser
 endif
 
+# Files that make prose checks. Add the code of a package once its comments follow the rules.
+PROSE = '*.md' 'examples/scheduler/*.go' 'internal/jsx/*.go' 'lwtest/internal/labels/*.go' 'internal/nearest/*.go' 'internal/revlog/*.go'
+
 .PHONY: prose
-prose: ## check the language of documentation, comments and messages with Vale; FILES='lw/*.go' checks other files
+prose: ## check the language of documents and comments with Vale; FILES='lw/*.go' checks other files
 ifeq ($(COMPILER),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "a C compiler is missing"; exit 1; fi
 	@echo "Vale needs a C compiler, so the language is not checked; on Debian: apt install gcc libc6-dev"
 else
 	@test -x bin/vale-$(lastword $(subst @, ,$(VALE))) || { GOBIN=$(CURDIR)/bin $(GO) install $(VALE) && \
 		mv bin/vale bin/vale-$(lastword $(subst @, ,$(VALE))); }
-	@files=$$($(GO) run ./internal/tools/prose $(FILES)) && \
-		bin/vale-$(lastword $(subst @, ,$(VALE))) --config internal/tools/prose/vale.ini --output line $$files && \
-		echo "$$(echo "$$files" | wc -l) files follow the rules of internal/tools/prose/styles"
+	@bin/vale-$(lastword $(subst @, ,$(VALE))) --config internal/tools/prose/vale.ini --output line \
+		$(or $(FILES),$$(git ls-files --deduplicate -- $(PROSE))) && echo "the language follows the rules of internal/tools/prose/styles"
 endif
 
 # Programs in bench/ that make bench runs one after another. With -short, they do little work and only show that they run.
