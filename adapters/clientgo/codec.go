@@ -174,6 +174,7 @@ func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, whose type is known only at run time
 	strong any                // the value if the object cannot be decoded again, otherwise nil
+	err    error              // why the object cannot be decoded, or nil
 	read   atomic.Int64       // Unix time of the last read, in nanoseconds
 	kept   atomic.Bool        // the list of recently read structs contains the struct
 }

@@ -22,7 +22,13 @@ var errReadOnly = errors.New("clientgo: the store of an informer is read-only: w
 type indexer struct {
 	informer *informer
 	store    *lwcache.Store[*object]
+	copying  bool // return a *handle instead of a decoded struct
 
+	*indexSet
+}
+
+// indexSet contains the indexes of an informer.
+type indexSet struct {
 	mu      sync.RWMutex
 	funcs   cache.Indexers
 	indexes map[string]*lwcache.Index[*object, string]
@@ -31,8 +37,16 @@ type indexer struct {
 func newIndexer(i *informer) *indexer {
 	return &indexer{
 		informer: i, store: i.inner.Store(),
-		funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{},
+		indexSet: &indexSet{funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{}},
 	}
+}
+
+// read returns what a reader of the indexer receives for a stored object.
+func (x *indexer) read(o *object) (any, error) {
+	if x.copying {
+		return x.informer.decoder.handle(o)
+	}
+	return x.informer.decoder.read(o, true)
 }
 
 func (x *indexer) Add(any) error               { return errReadOnly }
@@ -53,7 +67,7 @@ func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))
 	for _, o := range held {
-		value, err := x.informer.decoder.read(o, true)
+		value, err := x.read(o)
 		if err != nil {
 			x.informer.report(o, err)
 			continue
@@ -92,7 +106,7 @@ func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
-	if item, err = x.informer.decoder.read(o, true); err != nil {
+	if item, err = x.read(o); err != nil {
 		return nil, false, fmt.Errorf("object %s: %w", key, err)
 	}
 	return item, true, nil
@@ -103,7 +117,7 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := f(obj)
+	values, err := f(structOf(obj))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +139,7 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 func (x *indexer) readAll(objects []*object) ([]any, error) {
 	list := make([]any, len(objects))
 	for n, o := range objects {
-		value, err := x.informer.decoder.read(o, true)
+		value, err := x.read(o)
 		if err != nil {
 			return nil, fmt.Errorf("object %s: %w", o.Key(), err)
 		}
@@ -161,11 +175,17 @@ func (x *indexer) find(name string) (cache.IndexFunc, *lwcache.Index[*object, st
 	return x.funcs[name], index, nil
 }
 
-// GetIndexers implements [cache.Indexer]. It returns a copy.
+// GetIndexers implements [cache.Indexer]. It returns a copy. Its functions accept the objects that the indexer returns.
 func (x *indexer) GetIndexers() cache.Indexers {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return maps.Clone(x.funcs)
+	funcs := maps.Clone(x.funcs)
+	if x.copying {
+		for name, f := range funcs {
+			funcs[name] = func(obj any) ([]string, error) { return f(structOf(obj)) }
+		}
+	}
+	return funcs
 }
 
 // AddIndexers implements [cache.Indexer]. If it returns an error, it has added no indexer. If an index function panics,
@@ -189,14 +209,23 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	return nil
 }
 
+// LabelIndexPrefix begins the names of indexes whose functions need only namespaces, names and labels. Such a function
+// receives a [metav1.Object] with this metadata, because reading it is much cheaper than decoding the object.
+// controller-runtime's cache looks up the index with this name for the field "metadata.labels[KEY]".
+const LabelIndexPrefix = "field:metadata.labels["
+
 // values adapts an index function of client-go to stored objects. It decodes objects, except for
-// [cache.MetaNamespaceIndexFunc], which needs only the namespace.
+// [cache.MetaNamespaceIndexFunc], which needs only the namespace, and for label indexes.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
 	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
 		return lwcache.ByNamespace[*object]
 	}
+	read := x.informer.readOrReport
+	if strings.HasPrefix(name, LabelIndexPrefix) {
+		read = func(o *object) any { return (&handle{&x.informer.decoder, o}).GetObjectMeta() }
+	}
 	return func(o *object, to []string) []string {
-		value := x.informer.readOrReport(o)
+		value := read(o)
 		if value == nil {
 			return to
 		}

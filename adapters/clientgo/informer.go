@@ -25,6 +25,12 @@ import (
 type InformerOptions struct {
 	ResyncPeriod time.Duration // default resync period of handlers; zero disables resyncs
 	Indexers     cache.Indexers
+
+	// CopyingReaders makes the informer's GetIndexer return objects whose only useful method is DeepCopyObject. It
+	// decodes a new struct, so the informer keeps no decoded object for such readers. controller-runtime's cache is such
+	// a reader: it copies each object before it returns it. GetStore and handlers are not affected.
+	CopyingReaders bool
+
 	Extras
 }
 
@@ -59,6 +65,12 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
 	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i), Random: opts.Extras.Random})
 	i.indexer = newIndexer(i)
+	i.readers = i.indexer
+	if opts.CopyingReaders {
+		copying := *i.indexer
+		copying.copying = true
+		i.readers = &copying
+	}
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
 		panic(err) // cannot happen, because this is the first call of AddIndexers
 	}
@@ -86,7 +98,8 @@ type informer struct {
 	decoder   decoder
 	codec     *objectCodec
 	inner     *lwcache.Informer[*object]
-	indexer   *indexer
+	indexer   *indexer // of GetStore
+	readers   *indexer // of GetIndexer
 	resync    time.Duration
 	extras    Extras
 	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
@@ -153,7 +166,7 @@ func (i *informer) LastSyncResourceVersion() string { return i.inner.Store().Res
 
 func (i *informer) GetStore() cache.Store { return i.indexer }
 
-func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
+func (i *informer) GetIndexer() cache.Indexer { return i.readers }
 
 func (i *informer) AddIndexers(indexers cache.Indexers) error {
 	if i.IsStopped() {

@@ -1,13 +1,19 @@
 package controllerruntime
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
@@ -43,17 +49,72 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		}
 		opts.HTTPClient = client
 	}
+	if opts.Scheme == nil {
+		opts.Scheme = scheme.Scheme // the default of controller-runtime
+	}
 	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
-	opts.NewInformer = o.newInformer
+	shared := sharedKinds(opts)
+	opts.NewInformer = func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		kind, err := apiutil.GVKForObject(example, opts.Scheme)
+		return clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
+			ResyncPeriod: resync, Indexers: indexers, CopyingReaders: err == nil && !shared(kind), Extras: clientgo.Extras(o),
+		})
+	}
 	// The list requests of controller-runtime are only recorded, so rate limits would only delay the informers. Without
 	// opts.Mapper, the discovery of resources has no rate limits, either. It sends few requests.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
-	return cache.New(unlimited, opts)
+	stock, err := cache.New(unlimited, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &decodingCache{stock}, nil
 }
 
-func (o Options) newInformer(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	return clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
-		ResyncPeriod: resync, Indexers: indexers, Extras: clientgo.Extras(o),
-	})
+// sharedKinds returns a function that reports whether readers of a kind may share structs, because the options disable deep
+// copies for all or some of its objects.
+func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
+	set := func(disabled *bool) bool { return disabled != nil && *disabled }
+	all := set(opts.DefaultUnsafeDisableDeepCopy)
+	for _, namespace := range opts.DefaultNamespaces {
+		all = all || set(namespace.UnsafeDisableDeepCopy)
+	}
+	kinds := map[schema.GroupVersionKind]bool{}
+	for object, by := range opts.ByObject {
+		shared := set(by.UnsafeDisableDeepCopy)
+		for _, namespace := range by.Namespaces {
+			shared = shared || set(namespace.UnsafeDisableDeepCopy)
+		}
+		if kind, err := apiutil.GVKForObject(object, opts.Scheme); err == nil && shared {
+			kinds[kind] = true
+		}
+	}
+	return func(kind schema.GroupVersionKind) bool { return all || kinds[kind] }
+}
+
+// decodingCache is controller-runtime's cache. Its informers give its readers objects that are decoded when they are
+// copied.
+type decodingCache struct{ cache.Cache }
+
+// Get implements [client.Reader]. Without a copy, there would be nothing to return, so it ignores an option that disables
+// the copy. The result is not shared, so the caller can still use it in the same way.
+func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
+	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
+	return again(func() error { return c.Cache.Get(ctx, key, out, opts...) })
+}
+
+// List implements [client.Reader]. Like Get, it ignores an option that disables copies.
+func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
+	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
+	return again(func() error { return c.Cache.List(ctx, out, opts...) })
+}
+
+// again repeats a read that has received an object that cannot be decoded. controller-runtime's error only names the Go
+// type of its stand-in. From then on, the informer returns the decode error itself, or leaves the object out of lists.
+func again(read func() error) error {
+	err := read()
+	if err != nil && strings.Contains(err.Error(), "clientgo.undecodable") {
+		return read()
+	}
+	return err
 }

@@ -1,0 +1,165 @@
+package clientgo
+
+import (
+	"fmt"
+	"iter"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// handle stands for a stored object in the results of an indexer whose readers copy each object. It decodes the object
+// instead of copying it, so no decoded struct stays in memory.
+type handle struct {
+	decoder *decoder
+	object  *object
+}
+
+// handle returns a *handle for o. If o cannot be encoded or decoded, handle returns the transform's result or the decode
+// error instead.
+func (d *decoder) handle(o *object) (any, error) {
+	if known := o.decoded.Load(); known != nil {
+		if known.strong != nil {
+			return known.strong, nil
+		}
+		if known.err != nil {
+			return nil, known.err
+		}
+	}
+	return &handle{d, o}, nil
+}
+
+// GetObjectKind implements [runtime.Object].
+func (*handle) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject decodes a new struct, which shares no memory with other structs. If that fails, it returns an
+// *undecodable. Readers cannot use it, and the indexer reports the error to the next reader.
+func (h *handle) DeepCopyObject() runtime.Object {
+	object, err := h.decoder.newStruct(h.object)
+	if err != nil {
+		h.object.decoded.Store(&decoded{err: err})
+		return &undecodable{h, err}
+	}
+	return object
+}
+
+// structOf returns obj, or the decoded struct if obj is a *handle.
+func structOf(obj any) any {
+	if h, ok := obj.(*handle); ok {
+		return h.DeepCopyObject()
+	}
+	return obj
+}
+
+// newStruct returns a struct that the caller may modify. It decodes the object, unless it is cheaper to copy a struct that
+// another reader uses: in benchmarks with Pods, decoding takes as long as copying from protobuf, and four times as long
+// from JSON.
+func (d *decoder) newStruct(o *object) (runtime.Object, error) {
+	if _, ok := o.encoded.(*message); !ok {
+		if shared, ok := d.value(o.decoded.Load()).(runtime.Object); ok {
+			return shared.DeepCopyObject(), nil
+		}
+	}
+	return d.decode(o.encoded)
+}
+
+// GetObjectMeta implements [metav1.ObjectMetaAccessor]. Readers use the metadata to match labels, so it contains only the
+// metadata that the store can read without decoding the object.
+func (h *handle) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{
+		Namespace: h.object.GetNamespace(), Name: h.object.GetName(), UID: types.UID(h.object.GetUID()),
+		ResourceVersion: h.object.GetResourceVersion(), Labels: h.decoder.labels(h.object),
+	}
+}
+
+// undecodable is the copy of an object that cannot be decoded.
+type undecodable struct {
+	*handle
+	err error
+}
+
+func (u *undecodable) String() string {
+	return fmt.Sprintf("undecodable object %s: %v", u.object.Key(), u.err)
+}
+
+// labels returns the labels of a stored object, or nil if there are none. It does not decode the rest of the object.
+func (d *decoder) labels(o *object) map[string]string {
+	switch from := o.encoded.(type) {
+	case *message:
+		return from.labels()
+	case packed:
+		return labelsOf(from.Object.Object())
+	case *lw.Object:
+		return labelsOf(from)
+	}
+	return nil
+}
+
+func labelsOf(o *lw.Object) (labels map[string]string) {
+	for name, value := range o.Get("metadata.labels").Members() {
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[name] = value.String()
+	}
+	return labels
+}
+
+// Field numbers in the protobuf encoding of Kubernetes objects.
+const (
+	metadataField = 1  // in each object
+	labelsField   = 11 // in ObjectMeta: one entry of a map
+	keyField      = 1  // in an entry
+	valueField    = 2
+)
+
+// labels returns the labels in a message. The message is well-formed, because the engine has read its metadata.
+func (m *message) labels() (labels map[string]string) {
+	for metadata := range messageFields([]byte(m.raw), metadataField) {
+		for entry := range messageFields(metadata, labelsField) {
+			var key, value string
+			for text := range messageFields(entry, keyField) {
+				key = string(text)
+			}
+			for text := range messageFields(entry, valueField) {
+				value = string(text)
+			}
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels[key] = value
+		}
+	}
+	return labels
+}
+
+// messageFields iterates over the length-delimited fields of a protobuf message that have a field number. It ends at a malformed
+// field.
+func messageFields(message []byte, number protowire.Number) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(message) > 0 {
+			found, kind, n := protowire.ConsumeTag(message)
+			if n < 0 {
+				return
+			}
+			message = message[n:]
+			if found == number && kind == protowire.BytesType {
+				value, n := protowire.ConsumeBytes(message)
+				if n < 0 || !yield(value) {
+					return
+				}
+				message = message[n:]
+				continue
+			}
+			if n = protowire.ConsumeFieldValue(found, kind, message); n < 0 {
+				return
+			}
+			message = message[n:]
+		}
+	}
+}

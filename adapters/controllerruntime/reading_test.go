@@ -1,0 +1,199 @@
+package controllerruntime
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/seed-6d2a410a/listwatch/lwtest"
+)
+
+// heap returns the size of the heap after a garbage collection, in bytes.
+func heap() int64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC() // frees what the first collection finalized
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// The informers keep no decoded struct after a reader has its copy.
+func TestReadObjectsDoNotStayInMemory(t *testing.T) {
+	const objects, size = 200, 100 << 10
+	server := startServer(t)
+	for n := range objects {
+		_, err := server.Put("configmaps", fmt.Sprintf(`{"metadata":{"name":"c%d","namespace":"shop"},"data":{"text":%q}}`, n, strings.Repeat("x", size)))
+		require.NoError(t, err)
+	}
+	c := startCache(t, server, cache.Options{})
+	list := func() (text []string) {
+		var maps corev1.ConfigMapList
+		require.NoError(t, c.List(t.Context(), &maps))
+		for _, item := range maps.Items {
+			text = append(text, item.Name)
+		}
+		return text
+	}
+	_, err := c.GetInformer(t.Context(), &corev1.ConfigMap{})
+	require.NoError(t, err)
+	before := heap()
+	require.Len(t, list(), objects)
+	require.Less(t, heap()-before, int64(objects*size/2))
+}
+
+// Readers may modify their objects, whatever options they use.
+func TestReadersOwnTheirObjects(t *testing.T) {
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	c := startCache(t, server, cache.Options{})
+	for name, opts := range map[string]struct {
+		get  []client.GetOption
+		list []client.ListOption
+	}{
+		"without options":   {},
+		"without deep copy": {[]client.GetOption{client.UnsafeDisableDeepCopy}, []client.ListOption{client.UnsafeDisableDeepCopy}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 2 {
+				var pod corev1.Pod
+				require.NoError(t, c.Get(t.Context(), key, &pod, opts.get...))
+				require.Equal(t, "web:1", pod.Spec.Containers[0].Image)
+				pod.Spec.Containers[0].Image = "changed"
+				var pods corev1.PodList
+				require.NoError(t, c.List(t.Context(), &pods, opts.list...))
+				require.Equal(t, "web:1", pods.Items[0].Spec.Containers[0].Image)
+				pods.Items[0].Spec.Containers[0].Image = "changed"
+			}
+		})
+	}
+}
+
+// If the cache's options disable deep copies, readers share structs, as in controller-runtime.
+func TestReadersShareObjectsIfConfigured(t *testing.T) {
+	disabled := true
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	for name, opts := range map[string]cache.Options{
+		"by default":   {DefaultUnsafeDisableDeepCopy: &disabled},
+		"by object":    {ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {UnsafeDisableDeepCopy: &disabled}}},
+		"by namespace": {DefaultNamespaces: map[string]cache.Config{"shop": {UnsafeDisableDeepCopy: &disabled}}},
+		"by object in a namespace": {ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}: {Namespaces: map[string]cache.Config{"shop": {UnsafeDisableDeepCopy: &disabled}}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startCache(t, server, opts)
+			var first, second corev1.Pod
+			require.NoError(t, c.Get(t.Context(), key, &first))
+			require.NoError(t, c.Get(t.Context(), key, &second))
+			require.Same(t, &first.Spec.Containers[0], &second.Spec.Containers[0])
+		})
+	}
+}
+
+// labeled fills a server with three Pods and three Widgets. Two of each have the label app=web.
+func labeled(t *testing.T) *lwtest.Server {
+	server := startServer(t)
+	for name, labels := range map[string]string{"a": `{"app":"web","tier":"front"}`, "b": `{"tier":"back","app":"web"}`, "c": `{"app":"job"}`} {
+		for _, resource := range []string{"pods", "widgets.lw.example.com"} {
+			_, err := server.Put(resource, fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop","labels":%s,"annotations":{"app":"no"}},"spec":{"nodeName":"n1"}}`, name, labels))
+			require.NoError(t, err)
+		}
+	}
+	return server
+}
+
+func TestListByLabels(t *testing.T) {
+	server := labeled(t)
+	widgets := &unstructured.UnstructuredList{}
+	widgets.SetGroupVersionKind(widget().GroupVersionKind())
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	for mode, newCache := range map[string]cache.NewCacheFunc{
+		"protobuf":   NewCache,
+		"compressed": Options{Compress: true}.NewCache,
+		"JSON": func(config *rest.Config, opts cache.Options) (cache.Cache, error) {
+			config.ContentType = "application/json"
+			return NewCache(config, opts)
+		},
+	} {
+		c := start(t, server, newCache, cache.Options{})
+		for kind, list := range map[string]client.ObjectList{"typed": &corev1.PodList{}, "unstructured": widgets, "metadata only": metadata} {
+			t.Run(mode+", "+kind, func(t *testing.T) {
+				for selector, want := range map[string][]string{"app=web": {"a", "b"}, "app=web,tier!=front": {"b"}, "app": {"a", "b", "c"}, "app=none": nil} {
+					parsed, err := labels.Parse(selector)
+					require.NoError(t, err)
+					require.NoError(t, c.List(t.Context(), list, client.MatchingLabelsSelector{Selector: parsed}, client.InNamespace("shop")))
+					require.Equal(t, want, names(t, list), selector)
+				}
+			})
+		}
+	}
+}
+
+func names(t *testing.T, list client.ObjectList) []string {
+	found := map[string]bool{}
+	switch list := list.(type) {
+	case *corev1.PodList:
+		for _, item := range list.Items {
+			found[item.Name] = item.Spec.NodeName == "n1"
+		}
+	case *unstructured.UnstructuredList:
+		for _, item := range list.Items {
+			found[item.GetName()] = item.Object["spec"] != nil
+		}
+	case *metav1.PartialObjectMetadataList:
+		for _, item := range list.Items {
+			found[item.Name] = item.Annotations["app"] == "no"
+		}
+	}
+	for name, complete := range found {
+		require.True(t, complete, name)
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// A field selector with two requirements calls an index function for the objects that the first requirement selects.
+func TestListByTwoFields(t *testing.T) {
+	server := labeled(t)
+	c := startCache(t, server, cache.Options{})
+	for field, value := range map[string]func(*corev1.Pod) string{
+		"node": func(pod *corev1.Pod) string { return pod.Spec.NodeName },
+		"name": func(pod *corev1.Pod) string { return pod.Name },
+	} {
+		require.NoError(t, c.IndexField(t.Context(), &corev1.Pod{}, field, func(object client.Object) []string {
+			return []string{value(object.(*corev1.Pod))}
+		}))
+	}
+	var pods corev1.PodList
+	require.NoError(t, c.List(t.Context(), &pods, client.MatchingFields{"node": "n1", "name": "b"}))
+	require.Equal(t, []string{"b"}, names(t, &pods))
+}
+
+// An object that cannot be decoded is left out of lists. Get returns the decode error.
+func TestUndecodableObject(t *testing.T) {
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	_, err := server.Put("pods", `{"metadata":{"name":"b","namespace":"shop"},"spec":{"nodeName":7}}`)
+	require.NoError(t, err)
+	c := startCache(t, server, cache.Options{})
+	for range 2 {
+		var pods corev1.PodList
+		require.NoError(t, c.List(t.Context(), &pods))
+		require.Equal(t, 1, len(pods.Items))
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.Pod{})
+		require.ErrorContains(t, err, "spec.nodeName")
+	}
+}
