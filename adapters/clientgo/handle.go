@@ -3,6 +3,8 @@ package clientgo
 import (
 	"fmt"
 	"iter"
+	"maps"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,7 +75,7 @@ func (d *decoder) newStruct(o *object) (runtime.Object, error) {
 func (h *handle) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{
 		Namespace: h.object.GetNamespace(), Name: h.object.GetName(), UID: types.UID(h.object.GetUID()),
-		ResourceVersion: h.object.GetResourceVersion(), Labels: h.decoder.labels(h.object),
+		ResourceVersion: h.object.GetResourceVersion(), Labels: maps.Collect(labelsOf(h.object)),
 	}
 }
 
@@ -87,27 +89,22 @@ func (u *undecodable) String() string {
 	return fmt.Sprintf("undecodable object %s: %v", u.object.Key(), u.err)
 }
 
-// labels returns the labels of a stored object, or nil if there are none. It does not decode the rest of the object.
-func (d *decoder) labels(o *object) map[string]string {
-	switch from := o.encoded.(type) {
-	case *message:
-		return from.labels()
-	case packed:
-		return labelsOf(from.Object.Object())
-	case *lw.Object:
-		return labelsOf(from)
+// labelsOf iterates over the labels of a stored object. It does not decode the rest of the object.
+func labelsOf(o *object) iter.Seq2[string, string] {
+	if m, ok := o.encoded.(*message); ok {
+		return m.labels()
 	}
-	return nil
-}
-
-func labelsOf(o *lw.Object) (labels map[string]string) {
-	for name, value := range o.Get("metadata.labels").Members() {
-		if labels == nil {
-			labels = map[string]string{}
+	text, ok := o.encoded.(*lw.Object)
+	if !ok {
+		text = o.encoded.(packed).Object.Object()
+	}
+	return func(yield func(string, string) bool) {
+		for name, value := range text.Get("metadata.labels").Members() {
+			if !yield(name, value.String()) {
+				return
+			}
 		}
-		labels[name] = value.String()
 	}
-	return labels
 }
 
 // Field numbers in the protobuf encoding of Kubernetes objects.
@@ -118,24 +115,24 @@ const (
 	valueField    = 2
 )
 
-// labels returns the labels in a message. The message is well-formed, because the engine has read its metadata.
-func (m *message) labels() (labels map[string]string) {
-	for metadata := range messageFields([]byte(m.raw), metadataField) {
-		for entry := range messageFields(metadata, labelsField) {
-			var key, value string
-			for text := range messageFields(entry, keyField) {
-				key = string(text)
+// labels iterates over the labels in a message. The message is well-formed, because the engine has read its metadata.
+func (m *message) labels() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for metadata := range messageFields(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)), metadataField) {
+			for entry := range messageFields(metadata, labelsField) {
+				var key, value string
+				for text := range messageFields(entry, keyField) {
+					key = string(text)
+				}
+				for text := range messageFields(entry, valueField) {
+					value = string(text)
+				}
+				if !yield(key, value) {
+					return
+				}
 			}
-			for text := range messageFields(entry, valueField) {
-				value = string(text)
-			}
-			if labels == nil {
-				labels = map[string]string{}
-			}
-			labels[key] = value
 		}
 	}
-	return labels
 }
 
 // messageFields iterates over the length-delimited fields of a protobuf message that have a field number. It ends at a malformed

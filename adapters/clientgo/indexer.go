@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,12 +33,13 @@ type indexSet struct {
 	mu      sync.RWMutex
 	funcs   cache.Indexers
 	indexes map[string]*lwcache.Index[*object, string]
+	labels  map[string]*lwcache.Index[*object, string] // by key of the label
 }
 
 func newIndexer(i *informer) *indexer {
 	return &indexer{
 		informer: i, store: i.inner.Store(),
-		indexSet: &indexSet{funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{}},
+		indexSet: &indexSet{funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{}, labels: map[string]*lwcache.Index[*object, string]{}},
 	}
 }
 
@@ -128,12 +130,60 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.readAll(seen.UnsortedList())
 }
 
+// ByIndex implements [cache.Indexer]. It also finds objects by [LabelField], as controller-runtime's cache names its index.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
+	if key, ok := strings.CutPrefix(name, "field:"+labelField); ok {
+		namespace, value, _ := strings.Cut(value, "/")
+		return x.readAll(x.byLabel(key, value, namespace))
+	}
 	_, index, err := x.find(name)
 	if err != nil {
 		return nil, err
 	}
 	return x.readAll(index.List(value))
+}
+
+const labelField = "listwatch.label:"
+
+// LabelField returns the name of a field for field selectors of controller-runtime's cache. Its value is the value of a
+// label. The informers of this package build an index when the field is first used.
+func LabelField(key string) string { return labelField + key }
+
+const (
+	// allNamespaces is the namespace in index values with which controller-runtime's cache selects all namespaces.
+	allNamespaces = "__all_namespaces"
+
+	// maxLabelIndexes limits the label indexes of an informer, because each needs memory for every object with the label.
+	// Other labels are looked up in all objects.
+	maxLabelIndexes = 8
+)
+
+// byLabel returns the objects in a namespace whose label has a value. It does not decode objects.
+func (x *indexer) byLabel(key, value, namespace string) []*object {
+	x.mu.Lock()
+	index := x.labels[key]
+	if index == nil && len(x.labels) < maxLabelIndexes {
+		index = lwcache.NewIndex(x.store, func(o *object, to []string) []string {
+			for name, value := range labelsOf(o) {
+				if name == key {
+					to = append(to, value)
+				}
+			}
+			return to
+		})
+		x.labels[key] = index
+	}
+	x.mu.Unlock()
+	var found []*object
+	if index != nil {
+		found = index.List(value)
+	} else {
+		found = x.store.List() // the reader compares the labels
+	}
+	if namespace != allNamespaces {
+		found = slices.DeleteFunc(slices.Clone(found), func(o *object) bool { return o.GetNamespace() != namespace })
+	}
+	return found
 }
 
 func (x *indexer) readAll(objects []*object) ([]any, error) {
@@ -209,23 +259,14 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	return nil
 }
 
-// LabelIndexPrefix begins the names of indexes whose functions need only namespaces, names and labels. Such a function
-// receives a [metav1.Object] with this metadata, because reading it is much cheaper than decoding the object.
-// controller-runtime's cache looks up the index with this name for the field "metadata.labels[KEY]".
-const LabelIndexPrefix = "field:metadata.labels["
-
 // values adapts an index function of client-go to stored objects. It decodes objects, except for
-// [cache.MetaNamespaceIndexFunc], which needs only the namespace, and for label indexes.
+// [cache.MetaNamespaceIndexFunc], which needs only the namespace.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
 	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
 		return lwcache.ByNamespace[*object]
 	}
-	read := x.informer.readOrReport
-	if strings.HasPrefix(name, LabelIndexPrefix) {
-		read = func(o *object) any { return (&handle{&x.informer.decoder, o}).GetObjectMeta() }
-	}
 	return func(o *object, to []string) []string {
-		value := read(o)
+		value := x.informer.readOrReport(o)
 		if value == nil {
 			return to
 		}

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -103,10 +105,30 @@ func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out clien
 	return again(func() error { return c.Cache.Get(ctx, key, out, opts...) })
 }
 
-// List implements [client.Reader]. Like Get, it ignores an option that disables copies.
+// List implements [client.Reader]. Like Get, it ignores an option that disables copies. If a label must have a certain
+// value, List selects the objects with an index instead of comparing the labels of all objects.
 func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
+	var all client.ListOptions
+	all.ApplyOptions(opts)
+	if key, value, ok := requiredLabel(all.LabelSelector); ok && all.FieldSelector == nil {
+		opts = append(opts, client.MatchingFields{clientgo.LabelField(key): value})
+	}
 	return again(func() error { return c.Cache.List(ctx, out, opts...) })
+}
+
+// requiredLabel returns a label that each selected object has, and its value.
+func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
+	if selector == nil {
+		return "", "", false
+	}
+	requirements, _ := selector.Requirements()
+	for _, r := range requirements {
+		if values := r.Values(); len(values) == 1 && (r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals || r.Operator() == selection.In) {
+			return r.Key(), values.UnsortedList()[0], true
+		}
+	}
+	return "", "", false
 }
 
 // again repeats a read that has received an object that cannot be decoded. controller-runtime's error only names the Go

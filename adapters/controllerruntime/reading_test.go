@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -195,5 +196,33 @@ func TestUndecodableObject(t *testing.T) {
 		require.Equal(t, 1, len(pods.Items))
 		err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.Pod{})
 		require.ErrorContains(t, err, "spec.nodeName")
+	}
+}
+
+// Listing by labels does not look at objects with other labels, and more labels than indexes can be used.
+func TestLabelIndex(t *testing.T) {
+	server := startServer(t)
+	for n := range 2000 {
+		_, err := server.Put("configmaps", fmt.Sprintf(`{"metadata":{"name":"c%d","namespace":"n%d","labels":{"half":"%d","id":"%d"}}}`, n, n%2, n%2, n))
+		require.NoError(t, err)
+	}
+	c := startCache(t, server, cache.Options{})
+	count := func(opts ...client.ListOption) int {
+		var maps corev1.ConfigMapList
+		require.NoError(t, c.List(t.Context(), &maps, opts...))
+		return len(maps.Items)
+	}
+	require.Equal(t, 1, count(client.MatchingLabels{"id": "7"}))
+	require.Equal(t, 1, count(client.MatchingLabels{"id": "7", "half": "1"}, client.InNamespace("n1")))
+	require.Equal(t, 0, count(client.MatchingLabels{"id": "7"}, client.InNamespace("n0")))
+	require.Equal(t, 1000, count(client.MatchingLabels{"half": "1"}))
+	require.Less(t, testing.AllocsPerRun(5, func() { count(client.MatchingLabels{"id": "8"}) }), 500.0)
+
+	_, err := server.Put("configmaps", `{"metadata":{"name":"c8","namespace":"n0","labels":{"id":"new"}}}`)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return count(client.MatchingLabels{"id": "new"}) == 1 }, time.Minute, time.Millisecond)
+	require.Equal(t, 0, count(client.MatchingLabels{"id": "8"}))
+	for n := range 20 {
+		require.Equal(t, 0, count(client.MatchingLabels{fmt.Sprint("label", n): "x"}))
 	}
 }
