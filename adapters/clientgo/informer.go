@@ -134,7 +134,7 @@ func (i *informer) follow(ctx context.Context) {
 			}
 		}
 		if i.extras.StateDir != "" {
-			defer newState(i, c).keep(ctx)()
+			defer keepState(ctx, i, c)()
 		}
 	}
 	// Run ends only when ctx is done, because interrupted always returns false.

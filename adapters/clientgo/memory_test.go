@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -162,36 +160,4 @@ func waitFreed(t *testing.T, freed <-chan struct{}) {
 			return false
 		}
 	})
-}
-
-// TestDeletedObjectsAreFreedAfterSave saves an object and then deletes it. The garbage collector must free the object,
-// even if later saves fail.
-func TestDeletedObjectsAreFreedAfterSave(t *testing.T) {
-	server := startServer(t)
-	putPod(t, server, "a", "n1")
-	informer := podInformerWith(t, server, Extras{StateDir: filepath.Join(t.TempDir(), "folder")}).(*informerType)
-	failures := reportedErrors(t)
-	start(t, informer)
-	waitSynced(t, informer.HasSyncedChecker())
-	collection, err := informer.source.resolve(t.Context())
-	require.NoError(t, err)
-	state := newState(informer, collection)
-	state.save(t.Context())
-	require.FileExists(t, state.path)
-	require.NoError(t, os.RemoveAll(informer.extras.StateDir))
-	state.save(t.Context())
-	require.Empty(t, failures(), "an unchanged state must not be saved again")
-	freed := make(chan struct{})
-	func() {
-		o, ok := informer.inner.Store().Get(lw.Key{Namespace: "shop", Name: "a"})
-		require.True(t, ok)
-		runtime.AddCleanup(o, func(struct{}) { close(freed) }, struct{}{})
-	}()
-	require.NoError(t, server.Delete("pods", "shop", "a"))
-	putPod(t, server, "b", "n1") // the store keeps the object of the last deletion until the next event
-	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
-	state.save(t.Context())
-	require.Len(t, failures(), 1)
-	waitFreed(t, freed)
-	runtime.KeepAlive(state)
 }

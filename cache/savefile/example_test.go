@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cache/savefile"
@@ -50,7 +52,13 @@ func Example() {
 		case err != nil:
 			fmt.Println(err)
 		}
-		for event, changes := range pods.Follow(context.Background()) {
+		ctx, cancel := context.WithCancel(context.Background())
+		var saving sync.WaitGroup
+		saving.Go(func() { // saves the Pods every minute, and a last time when ctx is done
+			report := func(err error) { fmt.Println(err) }
+			savefile.Keep(ctx, path, pods.Store(), origin, (*lw.Object).Raw, time.Minute, report)
+		})
+		for event, changes := range pods.Follow(ctx) {
 			for _, change := range changes {
 				fmt.Println(event.Type, change.Type, change.New.Key())
 			}
@@ -58,9 +66,8 @@ func Example() {
 				break
 			}
 		}
-		if err := savefile.Save(path, pods.Store().Snapshot(), origin, (*lw.Object).Raw); err != nil {
-			panic(err)
-		}
+		cancel()
+		saving.Wait() // otherwise the process could end before the last save
 	}
 	put := func(name string) {
 		if _, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"`+name+`"}}`); err != nil {

@@ -6,6 +6,7 @@
 package savefile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"weak"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -33,6 +35,37 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text f
 		return fmt.Errorf("savefile: save to %q: %w", path, err)
 	}
 	return nil
+}
+
+// Keep saves the state of a store every time an interval has passed, until ctx is done. It then saves a last time and
+// returns. It does nothing while the state has not changed since the last save, or while the first list is not complete.
+// Each call needs its own path.
+//
+// Keep passes every error of [Save] to report, in its own goroutine, and saves again after the next interval. A full
+// disk, for example, does not end the program.
+//
+// Run Keep in a goroutine, and wait for it before the program exits. Otherwise the last save is lost. A run from an older
+// file misses no changes, but it receives some of them again, and it relists if the saved resourceVersion has expired.
+func Keep[T any](ctx context.Context, path string, store *cache.Store[T], origin string, text func(T) string, interval time.Duration, report func(error)) {
+	var saved weak.Pointer[cache.Snapshot[T]] // weak, because a snapshot keeps deleted objects in memory
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			ended = true
+		}
+		snapshot := store.Snapshot()
+		if weak.Make(snapshot) == saved || snapshot.ResourceVersion() == "" {
+			continue
+		}
+		if err := Save(path, snapshot, origin, text); err != nil {
+			report(err)
+		} else {
+			saved = weak.Make(snapshot)
+		}
+	}
 }
 
 // restorer is implemented by *[cache.Reflector] and *[cache.Informer].
