@@ -6,23 +6,19 @@ import "github.com/seed-6d2a410a/listwatch/lw"
 type comparison[T any] struct {
 	version func(T) string    // nil if T has no resourceVersion
 	uid     func(T) string    // nil if T has no UID
-	equal   func(a, b T) bool // T's Equal method, or nil
-	byValue bool              // T supports == or is an interface type
+	equal   func(a, b T) bool // nil if neither the Identity nor T has an Equal func
 }
 
 // newComparison returns the funcs of an Identity. It replaces missing funcs with the methods of T.
 func newComparison[T any](identity lw.Identity[T]) comparison[T] {
-	c := comparison[T]{uid: identity.UID, equal: identity.Equal, byValue: isComparable[T]()}
-	var none T
-	dynamic := any(none) == nil // T is an interface type, so each object may have other methods
-	c.version = getter[T](lw.Keyed.GetResourceVersion)
+	c := comparison[T]{version: getter[T](lw.Keyed.GetResourceVersion), uid: identity.UID, equal: identity.Equal}
 	if c.uid == nil {
 		c.uid = getter[T](hasUID.GetUID)
 	}
+	var none T
 	if _, ok := any(none).(interface{ Equal(T) bool }); c.equal == nil && ok {
 		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }
 	}
-	c.byValue = c.byValue || dynamic
 	return c
 }
 
@@ -43,13 +39,6 @@ func getter[T, I any](get func(I) string) func(T) string {
 		}
 		return ""
 	}
-}
-
-// isComparable reports whether T supports ==. It returns false for interface types.
-func isComparable[T any]() (ok bool) {
-	defer func() { recover() }() // == panics if T does not support it
-	var none T
-	return any(none) != nil && any(none) == any(none) //nolint:staticcheck // it panics where == is not defined
 }
 
 // recreated reports whether two objects with the same key have different UIDs. It returns false if either object has no
@@ -77,15 +66,17 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	case c.version != nil:
 		return !doubtful
 	}
-	return c.byValue && equalValues(old, object)
+	same, _ := equalValues(old, object)
+	return same
 }
 
 // identical reports whether two objects from different snapshots are equal. It returns false if objects of type T
 // cannot be compared.
 func (c *comparison[T]) identical(a, b T) bool {
+	same, ok := equalValues(a, b)
 	switch {
-	case c.byValue:
-		return equalValues(a, b)
+	case ok:
+		return same
 	case c.equal != nil:
 		return c.equal(a, b)
 	case c.version != nil:
@@ -94,8 +85,8 @@ func (c *comparison[T]) identical(a, b T) bool {
 	return false
 }
 
-// equalValues reports whether a == b. It returns false if the values contain a type that does not support ==.
-func equalValues(a, b any) (equal bool) {
-	defer func() { recover() }()
-	return a == b
+// equalValues reports whether a == b. ok is false if the values contain a type that does not support ==.
+func equalValues(a, b any) (equal, ok bool) {
+	defer func() { recover() }() // == panics for such a type
+	return a == b, true
 }

@@ -4,7 +4,7 @@
 //     store.
 //   - An [Informer] is a Reflector that also calls handlers with each [Change].
 //   - A [Group] runs several informers and starts workers when all informers are synced.
-//   - An [Index] finds objects by other keys, for example by owner. A [Lister] finds them by namespace and label.
+//   - An [Index] finds objects by other keys, for example by namespace, label or owner.
 //   - A [Snapshot] is the immutable state of a store at one resourceVersion.
 //
 // Any goroutine may read a store at any time. While the server is unavailable, the store keeps the last known state.

@@ -18,8 +18,8 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 }
 
 // A test can use NewStore instead of an informer's store. The test fills the store through the writer. Replace acts
-// like a list: it closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes, listers
-// and snapshots work as usual.
+// like a list: it closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes and
+// snapshots work as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
 	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
@@ -37,7 +37,7 @@ func ExampleNewStore_fake() {
 	writer.Replace("8", onNode("web-1", "n1"), onNode("web-2", "n1"))
 	fmt.Println(pods.WaitFor(ctx, "8"), crowded(ctx, pods, byNode, "n1"))
 
-	_, found := cache.NewLister(pods).Get("shop", "web-2")
+	_, found := pods.Get(lw.Key{Namespace: "shop", Name: "web-2"})
 	fmt.Println(found)
 	// Output:
 	// false

@@ -24,7 +24,7 @@ func ExampleIndex() {
 	byApp := cache.NewIndex(pods, cache.ByLabel("app"))
 
 	var names []string
-	for pod := range byNode.All("n1") {
+	for _, pod := range byNode.List("n1") {
 		names = append(names, pod.GetName())
 	}
 	slices.Sort(names) // List returns the objects in no particular order
@@ -83,12 +83,12 @@ func ExampleWriter() {
 	// 9
 }
 
-// A lister reads a store by namespace.
-func ExampleLister() {
+// An index by namespace lists the objects of one namespace.
+func ExampleByNamespace() {
 	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"))
-	lister := cache.NewLister(pods)
-	pod, ok := lister.Get("shop", "web-1")
-	fmt.Println(pod.Key(), ok, len(lister.List("shop")), len(lister.List("nowhere")), len(lister.List("")))
-	// Output: shop/web-1 true 2 0 2
+	byNamespace := cache.NewIndex(pods, cache.ByNamespace[*lw.Object])
+	pod, ok := pods.Get(lw.Key{Namespace: "shop", Name: "web-1"})
+	fmt.Println(pod.Key(), ok, len(byNamespace.List("shop")), len(byNamespace.List("nowhere")))
+	// Output: shop/web-1 true 2 0
 }

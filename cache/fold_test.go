@@ -63,7 +63,7 @@ func TestUnchangedObjectsAreKept(t *testing.T) {
 		first := map[lw.Key]*lw.Object{}
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			if event.Type == lw.WatchStarted && len(first) == 0 {
-				for object := range s.store.All() {
+				for _, object := range s.store.List() {
 					first[object.Key()] = object
 				}
 			}

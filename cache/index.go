@@ -2,7 +2,6 @@ package cache
 
 import (
 	"hash/maphash"
-	"iter"
 	"slices"
 	"strings"
 
@@ -137,12 +136,6 @@ func (x *Index[T, K]) List(key K) []T {
 		return true
 	})
 	return objects
-}
-
-// All iterates over the objects that had this key when the iteration began, in no particular order. The loop body may
-// use the store.
-func (x *Index[T, K]) All(key K) iter.Seq[T] {
-	return func(yield func(T) bool) { slices.Values(x.List(key))(yield) }
 }
 
 // Len returns the number of objects with this key.
@@ -304,7 +297,7 @@ func cloneKey[K comparable](key K) K {
 	return key
 }
 
-// ByNamespace indexes objects by namespace. Pass it to [NewIndex].
+// ByNamespace indexes objects by namespace. Cluster-scoped objects have the namespace "". Pass it to [NewIndex].
 func ByNamespace[T lw.Keyed](object T, keys []string) []string {
 	return append(keys, object.GetNamespace())
 }
@@ -342,31 +335,4 @@ func appendScalars(keys []string, value lw.Value) []string {
 		return keys
 	}
 	return append(keys, value.String())
-}
-
-// Lister finds the objects of a store by namespace and name. To find objects by label, see [ByLabel].
-type Lister[T lw.Keyed] struct {
-	store *Store[T]
-	index *Index[T, string]
-}
-
-// NewLister returns a lister for a store. The first lister adds a namespace index to the store, which all listers use.
-func NewLister[T lw.Keyed](store *Store[T]) *Lister[T] {
-	store.makeByNamespace.Do(func() { store.byNamespace = NewIndex(store, ByNamespace[T]) })
-	return &Lister[T]{store: store, index: store.byNamespace}
-}
-
-// Get returns the object with this namespace and name. ok is false if there is no such object. The namespace of a
-// cluster-scoped object is "".
-func (l *Lister[T]) Get(namespace, name string) (object T, ok bool) {
-	return l.store.Get(lw.Key{Namespace: namespace, Name: name})
-}
-
-// List returns the objects of a namespace, in no particular order. An empty namespace means all namespaces. The cost is
-// proportional to the number of objects returned.
-func (l *Lister[T]) List(namespace string) []T {
-	if namespace == "" {
-		return l.store.List()
-	}
-	return l.index.List(namespace)
 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -40,7 +41,7 @@ func TestMaxObjects(t *testing.T) {
 					require.Equal(t, c.want, err)
 					require.Equal(t, 1, traced)
 				}
-				require.ElementsMatch(t, c.held, names(r.Store().All()))
+				require.ElementsMatch(t, c.held, names(slices.Values(r.Store().List())))
 				end()
 			})
 		})

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -63,7 +64,7 @@ func TestHandlersFollowStoreAfterPanicInIndex(t *testing.T) {
 			for _, sum := range sums {
 				sum.equal(t, informer.Store())
 			}
-			require.Equal(t, []string{"d", "e"}, names(informer.Store().All()))
+			require.Equal(t, []string{"d", "e"}, names(slices.Values(informer.Store().List())))
 			stop()
 			require.Nil(t, <-ended)
 		})

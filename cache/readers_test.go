@@ -20,10 +20,11 @@ func TestConcurrentReaders(t *testing.T) {
 	opts := plainLists()
 	opts.Replay = time.Now // a replayed stream retries without delays
 	reflector := NewReflector(w, opts)
+	byNamespace := NewIndex(reflector.Store(), ByNamespace[*lw.Object])
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			r := reader{T: t, store: reflector.Store(), lists: NewLister(reflector.Store()), seen: map[lw.Key]int{}}
+			r := reader{T: t, store: reflector.Store(), byNamespace: byNamespace, seen: map[lw.Key]int{}}
 			for ctx.Err() == nil {
 				r.look()
 				runtime.Gosched() // lets the readers run, because WASM has only one thread and no preemption
@@ -45,10 +46,10 @@ func TestConcurrentReaders(t *testing.T) {
 // reader remembers the latest resourceVersions that it read, which must never decrease.
 type reader struct {
 	*testing.T
-	store *Store[*lw.Object]
-	lists *Lister[*lw.Object]
-	at    int            // last resourceVersion of the store
-	seen  map[lw.Key]int // last resourceVersion of each object
+	store       *Store[*lw.Object]
+	byNamespace *Index[*lw.Object, string]
+	at          int            // last resourceVersion of the store
+	seen        map[lw.Key]int // last resourceVersion of each object
 }
 
 // look calls every read method of the store once and checks the results.
@@ -66,14 +67,14 @@ func (r *reader) look() {
 		once[object.Key()] = true
 		r.see(object)
 	}
-	for _, object := range r.lists.List("a") {
+	for _, object := range r.byNamespace.List("a") {
 		if object.GetNamespace() != "a" {
 			r.Errorf("the list of namespace a contains %v", object.Key())
 		}
 		r.see(object)
 	}
 	r.snapshot()
-	for object := range r.store.All() {
+	for _, object := range r.store.List() {
 		if now, ok := r.store.Get(object.Key()); ok {
 			r.see(now)
 		}
@@ -88,9 +89,9 @@ func (r *reader) look() {
 func (r *reader) snapshot() {
 	snapshot := r.store.Snapshot()
 	version, _ := strconv.Atoi(snapshot.ResourceVersion())
-	byNamespace, n := r.lists.index.In(snapshot), 0
+	byNamespace, n := r.byNamespace.In(snapshot), 0
 	for _, namespace := range byNamespace.Keys() {
-		for object := range byNamespace.All(namespace) {
+		for _, object := range byNamespace.List(namespace) {
 			if found, ok := snapshot.Get(object.Key()); !ok || found != object || object.GetNamespace() != namespace {
 				r.Errorf("%v is in the index but not in the snapshot", object.Key())
 			}

@@ -96,7 +96,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 
 func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	objects := make(map[lw.Key]*lw.Object, store.Len())
-	for object := range store.All() {
+	for _, object := range store.List() {
 		objects[object.Key()] = object
 	}
 	return objects

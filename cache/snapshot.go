@@ -71,9 +71,6 @@ func (sn *Snapshot[T]) Get(key lw.Key) (object T, ok bool) {
 // Len returns the number of objects.
 func (sn *Snapshot[T]) Len() int { return sn.state.length }
 
-// List returns all objects, in no particular order.
-func (sn *Snapshot[T]) List() []T { return sn.state.list() }
-
 // All iterates over all objects, in no particular order.
 func (sn *Snapshot[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {

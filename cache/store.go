@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"hash/maphash"
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -33,9 +32,6 @@ type Store[T any] struct {
 	beforeList               *Snapshot[T]                // snapshot of the state before the current list
 	changedByList            bool                        // the current list has changed the store
 	distrusted               bool                        // stored objects may have changed without a new resourceVersion; see Store.distrust
-
-	byNamespace     *Index[T, string] // index of all listers; nil before the first NewLister
-	makeByNamespace sync.Once
 
 	// Only the writer uses the remaining fields.
 	listing     bool     // true between the events ListStarted and Synced
@@ -104,26 +100,16 @@ func (s *Store[T]) Len() int {
 	return s.state.length
 }
 
-// List returns all objects, in no particular order.
+// List returns all objects, in no particular order. To iterate without copying them, use [Snapshot.All].
 func (s *Store[T]) List() []T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.state.list()
-}
-
-func (in *state[T]) list() []T {
-	objects := make([]T, 0, in.length)
-	in.objects.All(func(_ uint32, object T) bool {
+	objects := make([]T, 0, s.state.length)
+	s.state.objects.All(func(_ uint32, object T) bool {
 		objects = append(objects, object)
 		return true
 	})
 	return objects
-}
-
-// All iterates over the objects that the store held when the iteration began, in no particular order. The loop body may
-// use the store.
-func (s *Store[T]) All() iter.Seq[T] {
-	return func(yield func(T) bool) { slices.Values(s.List())(yield) }
 }
 
 // Synced returns a channel that is closed when the first list is complete, or when the server has confirmed a restored

@@ -3,6 +3,7 @@ package cache
 import (
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -26,7 +27,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	}
 	holds := func(want ...string) {
 		t.Helper()
-		require.Equal(t, want, names(store.All()))
+		require.Equal(t, want, names(slices.Values(store.List())))
 	}
 	applyAll(writer.store, event{Type: lw.ListStarted}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
 	holds("x", "y")

@@ -135,7 +135,7 @@ func (c *etcdCourse) sees(revision string) {
 			want[string(kv.Key)] = string(kv.Value) + "@" + strconv.FormatInt(kv.ModRevision, 10)
 		}
 	})
-	for entry := range c.reflector.Store().All() {
+	for _, entry := range c.reflector.Store().List() {
 		got[entry.GetName()] = string(entry.Value) + "@" + entry.Revision
 	}
 	require.Equal(c, want, got)

@@ -57,7 +57,7 @@ func TestReflectorOfProjections(t *testing.T) {
 		for _, bytes := range allocated[1:] {
 			require.Less(t, bytes, allocated[0]/4, "relists must allocate little memory, but the lists allocated %d bytes", allocated)
 		}
-		for pod := range reflector.Store().All() {
+		for _, pod := range reflector.Store().List() {
 			require.False(t, pod.Get("spec.nodeName").Exists())
 			require.True(t, pod.Get("status.phase").Exists())
 		}

@@ -5,7 +5,7 @@
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)
 //	…
 //	pods := cache.NewReflector(client, nil)
-//	for pod := range pods.Store().All() {
+//	for _, pod := range pods.Store().List() {
 //		fmt.Println(pod.Key(), pod.Object().Get("status.phase"))
 //	}
 //

@@ -67,7 +67,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	require.Equal(t, []int{200, 190, 10}, []int{byPhase.Len("Running"), byPhase.Len("Pending"), byPhase.Len("Failed")})
 	_, state := server.State("pods")
 	require.Len(t, state, store.Len())
-	for pod := range store.All() {
+	for _, pod := range store.List() {
 		require.Equal(t, pod.GetUID(), pod.Object().Get("metadata.uid").String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,7 +48,9 @@ func held(t testing.TB, path string) string {
 	return to.strings[0]
 }
 
-func text(snapshot *cache.Snapshot[*lw.Object]) string { return snapshot.List()[0].Raw() }
+func text(snapshot *cache.Snapshot[*lw.Object]) string {
+	return slices.Collect(snapshot.All())[0].Raw()
+}
 
 func names(t testing.TB, folder string) (names []string) {
 	entries, err := os.ReadDir(folder)

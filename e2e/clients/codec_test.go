@@ -73,7 +73,7 @@ func TestTypedPods(t *testing.T) {
 
 	_, state := server.State("pods")
 	require.Len(t, state, len(pods))
-	for pod := range store.All() {
+	for _, pod := range store.List() {
 		want := &corev1.Pod{}
 		require.NoError(t, json.Unmarshal([]byte(state[pod.Namespace+"/"+pod.Name].Raw()), want))
 		require.Nil(t, pod.ManagedFields)
@@ -96,7 +96,7 @@ func TestTypedTransform(t *testing.T) {
 		pod.Annotations = nil
 		return pod
 	}})
-	for pod := range store.All() {
+	for _, pod := range store.List() {
 		require.Nil(t, pod.Annotations)
 		require.Equal(t, corev1.PodRunning, pod.Status.Phase)
 	}

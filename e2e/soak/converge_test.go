@@ -93,7 +93,7 @@ func (f *follower) equals(want map[string]string) error {
 
 // verify returns an error unless the store contains exactly the objects in f.replay.
 func (f *follower) verify() error {
-	for object := range f.reflector.Store().All() {
+	for _, object := range f.reflector.Store().List() {
 		if f.replay.held[object.Key()] != object {
 			return fmt.Errorf("stored object %v differs from the object in its last change", object.Key())
 		}

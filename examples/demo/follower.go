@@ -79,7 +79,7 @@ func (f *follower) catchUp(server *lwtest.Server) bool {
 	defer tick.Stop()
 	for {
 		got := map[string]string{}
-		for object := range f.store.All() {
+		for _, object := range f.store.List() {
 			got[object.Key().String()] = object.GetResourceVersion()
 		}
 		if maps.Equal(got, versions) {

@@ -93,7 +93,7 @@ func (s *Scheduler) handle() {
 
 // wake requeues the Pods that wait for a node.
 func (s *Scheduler) wake() {
-	for object := range s.pods.Store().All() {
+	for _, object := range s.pods.Store().List() {
 		if wantsNode(object) {
 			s.queue.Add(podOf(object))
 		}
@@ -157,12 +157,12 @@ func (s *Scheduler) decide(p pod) (node string) {
 // update the loads with each event instead of adding them up for each decision.
 func (s *Scheduler) candidates(p pod) map[string]*Node {
 	nodes := map[string]*Node{}
-	for n := range s.nodes.Store().All() {
+	for _, n := range s.nodes.Store().List() {
 		if isUsable(n) {
 			nodes[n.GetName()] = &Node{CPU: cpuOf(n)}
 		}
 	}
-	for object := range s.pods.Store().All() {
+	for _, object := range s.pods.Store().List() {
 		name := object.Get("spec.nodeName").String()
 		if name == "" {
 			name = s.assumed[podOf(object)]

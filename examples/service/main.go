@@ -45,7 +45,7 @@ func handler(pods *cache.Reflector[*lw.Object]) http.Handler {
 	byNode := cache.NewIndex(pods.Store(), cache.ByField("spec.nodeName"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {
-		for pod := range byNode.All(r.PathValue("node")) {
+		for _, pod := range byNode.List(r.PathValue("node")) {
 			fmt.Fprintln(w, pod.Key(), pod.Get("status.phase"))
 		}
 	})

@@ -170,7 +170,7 @@ func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	synctest.Wait()
 	_, want := s.server.State("pods")
 	names := map[string]bool{}
-	for pod := range store.All() {
+	for _, pod := range store.List() {
 		names[pod.Key().String()] = true
 		require.Contains(s.t, want, pod.Key().String())
 	}

@@ -46,9 +46,9 @@ func allNamespaces(r *run) {
 	f := r.follow(ConfigMaps(""), r.AdminToken, nil, nil)
 	r.create(7, "cm-")
 	f.equal("/api/v1/configmaps")
-	lister := cache.NewLister(f.reflector.Store())
-	require.Len(r, lister.List(r.ns), r.configMapsIn(r.ns))
-	require.Len(r, lister.List(first), r.configMapsIn(first))
+	byNamespace := cache.NewIndex(f.reflector.Store(), cache.ByNamespace[*lw.Object])
+	require.Len(r, byNamespace.List(r.ns), r.configMapsIn(r.ns))
+	require.Len(r, byNamespace.List(first), r.configMapsIn(first))
 	_, ok := f.reflector.Store().Get(lw.Key{Namespace: first, Name: "cm-1"})
 	require.True(r, ok)
 }

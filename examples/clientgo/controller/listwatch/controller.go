@@ -95,7 +95,7 @@ func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 		missing[fmt.Sprintf("%s-%d", key.Name, i)] = true
 	}
 	running, pods := 0, c.clientset.CoreV1().Pods(key.Namespace)
-	for pod := range c.byOwner.All(deployment.UID) {
+	for _, pod := range c.byOwner.List(deployment.UID) {
 		if !missing[pod.Name] {
 			if err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 				return err

@@ -61,7 +61,7 @@ func (f *following) requireCurrent(t *testing.T, w *widgets, within time.Duratio
 	synctest.Wait()
 	require.Equal(t, lw.Live, f.State().Phase, "%v", f.causes)
 	require.Empty(t, differ(f.Store().Snapshot(), w.latest()), "%v", f.causes)
-	for object := range f.Store().All() {
+	for _, object := range f.Store().List() {
 		require.Equal(t, *w.kind.Load(), object.Kind())
 	}
 }

@@ -71,7 +71,7 @@ func TestRebuiltServers(t *testing.T) {
 					require.Equal(t, lw.Stale, f.State().Phase)
 					m.resume(&rebuild)
 					isCurrent := func() bool {
-						for object := range f.Store().All() {
+						for _, object := range f.Store().List() {
 							if !rebuild.Same && !strings.HasPrefix(object.GetUID(), "u2-") {
 								return false
 							}
