@@ -44,8 +44,8 @@ func (m *plainModel) next() (c queuedObject, n int) {
 	now, changed := m.known, false
 	for i, c := range m.waiting {
 		changed = changed || !c.Resync
-		if c.Type == Deleted && m.known != nil {
-			return queuedObject{objectChange{Type: Deleted, Old: c.Old}, m.known}, i + 1
+		if c.Type == lw.Deleted && m.known != nil {
+			return queuedObject{objectChange{Type: lw.Deleted, Old: c.Old}, m.known}, i + 1
 		}
 		now = c.New
 	}
@@ -53,11 +53,11 @@ func (m *plainModel) next() (c queuedObject, n int) {
 	case m.known == nil && now == nil:
 		return c, 0
 	case m.known == nil:
-		return queuedObject{objectChange{Type: Added, New: now}, nil}, n
+		return queuedObject{objectChange{Type: lw.Added, New: now}, nil}, n
 	case changed:
-		return queuedObject{objectChange{Type: Modified, Old: m.known, New: now}, m.known}, n
+		return queuedObject{objectChange{Type: lw.Modified, Old: m.known, New: now}, m.known}, n
 	case n > 0:
-		return queuedObject{objectChange{Type: Modified, Old: now, New: now, Resync: true}, now}, n
+		return queuedObject{objectChange{Type: lw.Modified, Old: now, New: now, Resync: true}, now}, n
 	}
 	return c, 0
 }
@@ -76,9 +76,9 @@ func (m *plainModel) take() (objectChange, bool) {
 	case !was && !is:
 		return m.take()
 	case !was:
-		return objectChange{Type: Added, New: c.New}, true
+		return objectChange{Type: lw.Added, New: c.New}, true
 	case !is:
-		return objectChange{Type: Deleted, Old: c.Old}, true
+		return objectChange{Type: lw.Deleted, Old: c.Old}, true
 	}
 	return c.Change, true
 }
@@ -95,10 +95,10 @@ type sequence struct {
 }
 
 // write replaces the stored object and enqueues the change, like an informer.
-func (l *sequence) write(kind ChangeType, object *testObject) {
+func (l *sequence) write(kind lw.EventType, object *testObject) {
 	c := queuedObject{objectChange{Type: kind, Old: l.object, New: object}, l.object}
 	l.object = object
-	if kind == Deleted {
+	if kind == lw.Deleted {
 		c.Old = &testObject{uid: c.stored.uid, version: l.last, matches: c.stored.matches}
 	}
 	l.enqueue(c)
@@ -130,17 +130,17 @@ func (l *sequence) step(op byte) bool {
 	case '.':
 		l.take()
 	case '+', 'p':
-		l.write(Added, object)
+		l.write(lw.Added, object)
 	case '~', 'm':
 		object.uid = l.object.uid
-		l.write(Modified, object)
+		l.write(lw.Modified, object)
 	case '-':
-		l.write(Deleted, nil)
+		l.write(lw.Deleted, nil)
 	case '*', 'x':
-		l.write(Deleted, nil)
-		l.write(Added, object)
+		l.write(lw.Deleted, nil)
+		l.write(lw.Added, object)
 	case 'r':
-		l.enqueue(queuedObject{objectChange{Type: Modified, Old: l.object, New: l.object, Resync: true}, l.object})
+		l.enqueue(queuedObject{objectChange{Type: lw.Modified, Old: l.object, New: l.object, Resync: true}, l.object})
 	}
 	if l.model.policy == Coalesce {
 		require.LessOrEqual(l.t, l.r.Len(), 2, l.steps)
@@ -166,11 +166,11 @@ func (l *sequence) take() bool {
 		return false
 	}
 	require.Equal(l.t, []any{want.Type, want.Old, want.New, want.Resync}, []any{c.Type, c.Old, c.New, c.Resync}, l.steps)
-	require.Equal(l.t, c.Type == Added, l.reported == nil, l.steps)
-	if c.Type == Deleted {
+	require.Equal(l.t, c.Type == lw.Added, l.reported == nil, l.steps)
+	if c.Type == lw.Deleted {
 		require.Equal(l.t, l.reported.uid, c.Old.uid, l.steps)
 	}
-	if c.Type == Modified {
+	if c.Type == lw.Modified {
 		require.Same(l.t, l.reported, c.Old, l.steps)
 		require.Equal(l.t, l.reported.uid, c.New.uid, l.steps)
 	}

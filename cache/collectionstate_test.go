@@ -87,7 +87,7 @@ func TestAdditionsAfterRestoreAreNotInitial(t *testing.T) {
 		initial := map[string]bool{}
 		s.onEvent = func(_ lw.Event[*lw.Object], changes []Change[*lw.Object]) bool {
 			for _, change := range changes {
-				if change.Type == Added {
+				if change.Type == lw.Added {
 					initial[change.New.GetName()] = change.Initial
 				}
 			}

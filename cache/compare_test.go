@@ -51,9 +51,9 @@ func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, 
 	store, writer := NewStore(key, lw.Identity[T]{})
 	writer.Put(stays, old)
 	before := store.Snapshot()
-	require.Equal(t, []Change[T]{{Type: Modified, Old: old, New: now}}, writer.Put(now))
+	require.Equal(t, []Change[T]{{Type: lw.Modified, Old: old, New: now}}, writer.Put(now))
 	changes, err := Diff(before, store.Snapshot())
 	require.NoError(t, err)
 	require.Len(t, changes, want)
-	require.Contains(t, changes, Change[T]{Type: Modified, Old: old, New: now})
+	require.Contains(t, changes, Change[T]{Type: lw.Modified, Old: old, New: now})
 }

@@ -25,7 +25,7 @@ func TestRestoredBackup(t *testing.T) {
 	old, restored := parse("1"), parse("2")
 	_, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	require.Len(t, listed(w, old), 1)
-	require.Equal(t, []Change[*lw.Object]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
+	require.Equal(t, []Change[*lw.Object]{{Type: lw.Modified, Old: old, New: restored}}, listed(w, restored))
 	require.Empty(t, listed(w, parse("2")))
 }
 
@@ -53,7 +53,7 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		require.True(t, known())
 		applyAll(w.store, lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
 		require.False(t, known(), "known() must reject the object so that it is decoded again")
-		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
+		require.Equal(t, []Change[incomparable]{{Type: lw.Modified, Old: old, New: restored}}, listed(w, restored))
 		require.True(t, known())
 		require.Empty(t, listed(w, old))
 	}

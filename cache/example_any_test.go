@@ -32,5 +32,5 @@ func ExampleNewStore() {
 	}
 	// Output:
 	// by Kernighan: 2 and in the snapshot: 1
-	// Added 0-13-419044-0
+	// ADDED 0-13-419044-0
 }

@@ -66,8 +66,8 @@ func ExampleSave() {
 		}
 	}
 	// Output:
-	// Added web-0, event ADDED, resourceVersion ""
-	// Added web-1, event ADDED, resourceVersion "3"
+	// ADDED web-0, event ADDED, resourceVersion ""
+	// ADDED web-1, event ADDED, resourceVersion "3"
 }
 
 // If the saved data is damaged, Restore returns an error, and the run starts with a list.

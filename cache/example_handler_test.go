@@ -53,10 +53,10 @@ func ExampleInformer_Changes() {
 	go func() { done <- informer.Run(ctx) }()
 	for change := range informer.Changes(ctx, nil) {
 		switch change.Type {
-		case cache.Added:
+		case lw.Added:
 			fmt.Println("added", change.New.GetName(), "existed before:", change.Initial)
 			put(server, "shop", "web-0", "n2")
-		case cache.Modified:
+		case lw.Modified:
 			fmt.Println("moved from", change.Old.Get("spec.nodeName"), "to", change.New.Get("spec.nodeName"))
 			stop()
 		}

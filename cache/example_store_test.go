@@ -59,8 +59,8 @@ func ExampleSnapshot() {
 	// Output:
 	// Pods before: 2 in total, 2 on n1
 	// Pods now: 1 in total, 0 on n1
-	// Modified web-1
-	// Deleted web-0
+	// MODIFIED web-1
+	// DELETED web-0
 }
 
 // A writer changes a store and returns the changes. Readers see all changes of one call at once.
@@ -77,9 +77,9 @@ func ExampleWriter() {
 	report(writer.Replace("9", onNode("web-0", "n2")))
 	fmt.Println(pods.ResourceVersion())
 	// Output:
-	// Added Added → 2
+	// ADDED ADDED → 2
 	// → 2
-	// Modified Deleted → 1
+	// MODIFIED DELETED → 1
 	// 9
 }
 

@@ -42,11 +42,11 @@ func ExampleReflector_Follow() {
 	for event, changes := range pods.Follow(context.Background()) {
 		for _, change := range changes {
 			switch change.Type {
-			case cache.Added:
+			case lw.Added:
 				fmt.Println("new:", change.New.Key(), change.New.Get("status.phase"))
-			case cache.Modified:
+			case lw.Modified:
 				fmt.Println("now:", change.New.Key(), change.New.Get("status.phase"), "before:", change.Old.Get("status.phase"))
-			case cache.Deleted:
+			case lw.Deleted:
 				fmt.Println("gone:", change.Old.Key())
 			}
 		}

@@ -95,7 +95,7 @@ func (r *Registration[T]) Len() int {
 // enqueue queues a change. stored is the object that the store held before the change.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	object := change.New
-	if change.Type == Deleted {
+	if change.Type == lw.Deleted {
 		object = change.Old
 	}
 	r.queue.add(r.informer.Store().key(object), queuedChange[T]{change, stored})
@@ -192,7 +192,7 @@ func (r *Registration[T]) queueResync() {
 	store := r.informer.Store()
 	for len(r.resyncing) > 0 && r.queue.hasCapacityForResync() {
 		if object, ok := store.Get(store.key(r.resyncing[0])); ok {
-			r.enqueue(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
+			r.enqueue(Change[T]{Type: lw.Modified, Old: object, New: object, Resync: true}, object)
 		}
 		r.resyncing = r.resyncing[1:]
 	}
@@ -203,13 +203,13 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	if r.opts.Filter == nil {
 		return change.Change, true
 	}
-	was := change.Type != Added && r.matches(change.stored, false)
-	is := change.Type != Deleted && r.matches(change.New, true)
+	was := change.Type != lw.Added && r.matches(change.stored, false)
+	is := change.Type != lw.Deleted && r.matches(change.New, true)
 	switch {
 	case is && !was:
-		return Change[T]{Type: Added, New: change.New, Initial: change.Initial}, true
+		return Change[T]{Type: lw.Added, New: change.New, Initial: change.Initial}, true
 	case was && !is:
-		return Change[T]{Type: Deleted, Old: change.Old, FinalStateUnknown: change.FinalStateUnknown}, true
+		return Change[T]{Type: lw.Deleted, Old: change.Old, FinalStateUnknown: change.FinalStateUnknown}, true
 	}
 	return change.Change, is
 }
@@ -227,11 +227,11 @@ func (r *Registration[T]) call(c Change[T]) (more bool) {
 	more = true // also the result if the func panics
 	defer r.recoverPanic(true)
 	switch h := r.handler; {
-	case c.Type == Added && h.Added != nil:
+	case c.Type == lw.Added && h.Added != nil:
 		h.Added(c.New, c.Initial)
-	case c.Type == Modified && h.Modified != nil:
+	case c.Type == lw.Modified && h.Modified != nil:
 		h.Modified(c.Old, c.New)
-	case c.Type == Deleted && h.Deleted != nil:
+	case c.Type == lw.Deleted && h.Deleted != nil:
 		h.Deleted(c.Old, c.FinalStateUnknown)
 	}
 	return more

@@ -36,7 +36,7 @@ type posting[K comparable] struct {
 
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys.
 type indexer[T any] interface {
-	prepare(kind ChangeType, slot uint32, old, object T) // computes the keys before and after a change
+	prepare(kind lw.EventType, slot uint32, old, object T) // computes the keys before and after a change
 	commit(epoch uint64, slot uint32)
 	rebuild(epoch uint64, to map[uint32]uint32)
 	freeze(objects *slots.Vector[T]) any // returns an immutable *Index for the objects of a snapshot
@@ -59,7 +59,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 
 func (x *Index[T, K]) build(epoch uint64) {
 	x.objects.All(func(slot uint32, object T) bool {
-		x.prepare(Added, slot, object, object)
+		x.prepare(lw.Added, slot, object, object)
 		x.commit(epoch, slot)
 		return true
 	})
@@ -174,17 +174,17 @@ func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
 }
 
 // prepare computes the keys of the old and the new object. It takes the cached key of the old object if there is one.
-func (x *Index[T, K]) prepare(kind ChangeType, slot uint32, old, object T) {
+func (x *Index[T, K]) prepare(kind lw.EventType, slot uint32, old, object T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	switch {
-	case kind == Added:
+	case kind == lw.Added:
 	case int(slot) < len(x.singleKey) && x.singleKey[slot] > 0:
 		p, _ := x.cells.Get(x.singleKey[slot] - 1)
 		x.old = append(x.old, p.key)
 	default:
 		x.old = x.appendKeys(x.old, old)
 	}
-	if kind != Deleted {
+	if kind != lw.Deleted {
 		x.new = x.appendKeys(x.new, object)
 	}
 }

@@ -45,19 +45,19 @@ func TestStoreOfAnyType(t *testing.T) {
 
 	gopl := &book{"1", []string{"Donovan", "Kernighan"}, 2015}
 	k_r := &book{"2", []string{"Kernighan", "Ritchie"}, 1978}
-	require.Equal(t, []Change[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
+	require.Equal(t, []Change[*book]{{Type: lw.Added, New: gopl}, {Type: lw.Added, New: k_r}}, writer.Put(gopl, k_r))
 	require.Empty(t, writer.Put(gopl), "an unchanged book must not cause a change")
 	require.Equal(t, []string{"1", "2"}, isbns(byAuthor.List("Kernighan")))
 	require.Equal(t, []string{"2"}, isbns(byYear.List(1978)))
 	require.Empty(t, byYear.List(1979))
 
 	second := &book{"2", []string{"Kernighan", "Ritchie"}, 1988}
-	require.Equal(t, []Change[*book]{{Type: Modified, Old: k_r, New: second}}, writer.Put(second))
+	require.Equal(t, []Change[*book]{{Type: lw.Modified, Old: k_r, New: second}}, writer.Put(second))
 	require.Empty(t, byYear.List(1978))
 	require.Equal(t, []*book{second}, byAuthor.List("Ritchie"))
 	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects must be removed")
 
-	require.Equal(t, []Change[*book]{{Type: Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
+	require.Equal(t, []Change[*book]{{Type: lw.Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
 	require.ElementsMatch(t, []string{"Kernighan", "Ritchie"}, byAuthor.Keys())
 	require.Equal(t, 1, byAuthor.Len("Kernighan"))
 	require.Zero(t, byAuthor.Len("Donovan"))
@@ -69,7 +69,7 @@ func TestReplaceDeletesOtherObjects(t *testing.T) {
 	one, two, three := &book{isbn: "1"}, &book{isbn: "2"}, &book{isbn: "3"}
 	writer.Put(one, two)
 	changes := writer.Replace("7", two, three)
-	require.Equal(t, []Change[*book]{{Type: Added, New: three, Initial: true}, {Type: Deleted, Old: one, FinalStateUnknown: true}}, changes)
+	require.Equal(t, []Change[*book]{{Type: lw.Added, New: three, Initial: true}, {Type: lw.Deleted, Old: one, FinalStateUnknown: true}}, changes)
 	require.Equal(t, []string{"2", "3"}, isbns(books.List()))
 	require.Equal(t, "7", books.ResourceVersion())
 	<-books.Synced()
@@ -305,7 +305,7 @@ func TestIncomparableObjectsCountAsChanged(t *testing.T) {
 	require.Len(t, changes, 2)
 	changes, err = Diff(second, nil)
 	require.NoError(t, err)
-	require.Equal(t, Deleted, changes[0].Type)
+	require.Equal(t, lw.Deleted, changes[0].Type)
 	changes, err = Diff[row](nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, changes)

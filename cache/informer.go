@@ -116,7 +116,7 @@ func (i *Informer[T]) register(r *Registration[T]) {
 	i.handlers = append(i.handlers, r)
 	for _, object := range i.Store().List() {
 		var none T
-		r.enqueue(Change[T]{Type: Added, New: object, Initial: true}, none)
+		r.enqueue(Change[T]{Type: lw.Added, New: object, Initial: true}, none)
 	}
 	if isClosed(i.Store().Synced()) {
 		r.queue.addMark()

@@ -123,7 +123,7 @@ func TestChanges(t *testing.T) {
 			defer close(left)
 			for c := range th.informer.Changes(t.Context(), nil) {
 				got = append(got, fmt.Sprint(c.Type, c.Initial))
-				if c.Type == Deleted {
+				if c.Type == lw.Deleted {
 					break
 				}
 			}
@@ -131,7 +131,7 @@ func TestChanges(t *testing.T) {
 		th.run()
 		th.deliver("~x@3 -x@4 +y@5")
 		<-left
-		require.Equal(t, []string{"Added true", "Modified false", "Deleted false"}, got)
+		require.Equal(t, []string{"ADDED true", "MODIFIED false", "DELETED false"}, got)
 		require.Empty(t, th.informer.handlers)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

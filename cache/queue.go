@@ -145,16 +145,16 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	case first.Resync:
 		q.countResync(waiting, -1)
 		waiting.change = later
-	case first.Type == Deleted:
+	case first.Type == lw.Deleted:
 		q.append(&item[T]{change: later, key: waiting.key, deletion: waiting})
-	case first.Type == Added && later.Type == Deleted:
+	case first.Type == lw.Added && later.Type == lw.Deleted:
 		q.unlink(waiting)
-	case first.Type == Added:
+	case first.Type == lw.Added:
 		waiting.change.New = later.New
-	case later.Type == Deleted:
+	case later.Type == lw.Deleted:
 		waiting.change = queuedChange[T]{later.Change, first.stored}
 	default:
-		waiting.change = queuedChange[T]{Change[T]{Type: Modified, Old: first.stored, New: later.New}, first.stored}
+		waiting.change = queuedChange[T]{Change[T]{Type: lw.Modified, Old: first.stored, New: later.New}, first.stored}
 	}
 }
 

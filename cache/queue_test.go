@@ -74,7 +74,7 @@ func TestBlockDefaultCapacity(t *testing.T) {
 		r := newRegistration(informer, &HandlerOptions[*lw.Object]{Policy: Block, Capacity: capacity})
 		for range 1000 {
 			require.False(t, r.queue.full())
-			r.enqueue(Change[*lw.Object]{Type: Added, New: object("x@1")}, nil)
+			r.enqueue(Change[*lw.Object]{Type: lw.Added, New: object("x@1")}, nil)
 		}
 		require.True(t, r.queue.full())
 	}
@@ -115,7 +115,7 @@ func TestQueueConsumer(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
 	add := func(word string) {
-		q.add(object(word).Key(), queuedChange[*lw.Object]{Change[*lw.Object]{Type: Added, New: object(word)}, nil})
+		q.add(object(word).Key(), queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: object(word)}, nil})
 	}
 	take := func() takeResult {
 		_, found := q.take(true)

@@ -201,9 +201,9 @@ func (s *fixture) run(lines ...string) string {
 
 func describe(d Change[*lw.Object]) string {
 	switch {
-	case d.Type == Added:
+	case d.Type == lw.Added:
 		return "+" + d.New.Key().String() + "@" + d.New.GetResourceVersion()
-	case d.Type == Modified:
+	case d.Type == lw.Modified:
 		return "~" + d.New.Key().String() + "@" + d.Old.GetResourceVersion() + ">" + d.New.GetResourceVersion()
 	case d.FinalStateUnknown:
 		return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion() + "?"
@@ -218,20 +218,20 @@ type fold map[lw.Key]*lw.Object
 func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	t.Helper()
 	object := d.New
-	if d.Type == Deleted {
+	if d.Type == lw.Deleted {
 		object = d.Old
 		require.Nil(t, d.New)
 	}
 	stored := f[object.Key()]
-	require.Equal(t, d.Type == Added, stored == nil, "%v event for %v: only an object that is not in the store may be added", d.Type, object.Key())
+	require.Equal(t, d.Type == lw.Added, stored == nil, "%v event for %v: only an object that is not in the store may be added", d.Type, object.Key())
 	switch {
-	case d.Type == Deleted:
+	case d.Type == lw.Deleted:
 		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with an unknown final state must contain the stored object")
 		delete(f, object.Key())
 		return
-	case d.Type == Modified:
+	case d.Type == lw.Modified:
 		require.Same(t, stored, d.Old)
-	case d.Type == Added:
+	case d.Type == lw.Added:
 		require.Nil(t, d.Old)
 	}
 	require.False(t, d.FinalStateUnknown)

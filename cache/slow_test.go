@@ -42,7 +42,7 @@ func TestQueueFreesMemoryAfterBurst(t *testing.T) {
 		o := object("x@1")
 		before := heapInUse()
 		for i := range burst {
-			q.add(lw.Key{Name: strconv.Itoa(i)}, queuedChange[*lw.Object]{Change[*lw.Object]{Type: Added, New: o}, nil})
+			q.add(lw.Key{Name: strconv.Itoa(i)}, queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: o}, nil})
 		}
 		require.Equal(t, burst, q.length)
 		for range burst - left {

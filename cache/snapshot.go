@@ -81,29 +81,6 @@ func (sn *Snapshot[T]) All() iter.Seq[T] {
 // ResourceVersion returns the resourceVersion of the collection, or "" before the first list is complete.
 func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 
-// ChangeType distinguishes additions, modifications and deletions.
-type ChangeType uint8
-
-// Added, Modified and Deleted are the types of a [Change].
-const (
-	Added ChangeType = iota + 1
-	Modified
-	Deleted
-)
-
-// String returns "Added", "Modified" or "Deleted".
-func (t ChangeType) String() string {
-	switch t {
-	case Added:
-		return "Added"
-	case Modified:
-		return "Modified"
-	case Deleted:
-		return "Deleted"
-	}
-	return "unknown"
-}
-
 // Change describes one change to a store, or one change that a handler receives. The changes of one key follow a fixed
 // sequence: Added, any number of Modified, Deleted, and then Added again.
 //
@@ -111,9 +88,9 @@ func (t ChangeType) String() string {
 // and then Added, even if the Deleted event was missed. The codec supplies the UIDs; see [lw.Identity]. An object without
 // a UID is never treated as recreated.
 type Change[T any] struct {
-	Type ChangeType
-	Old  T // Modified: the previous object; Deleted: the last known object
-	New  T // Added and Modified: the current object
+	Type lw.EventType // lw.Added, lw.Modified or lw.Deleted
+	Old  T            // Modified: the previous object; Deleted: the last known object
+	New  T            // Added and Modified: the current object
 
 	// Initial is true in an Added change if the object was in the first list, or was stored before the handler was
 	// registered.
@@ -165,12 +142,12 @@ func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, aft
 		if now, ok := to.Get(s.key(before)); ok {
 			changes = s.compare.appendUpdate(changes, before, now)
 		} else {
-			changes = append(changes, Change[T]{Type: Deleted, Old: before})
+			changes = append(changes, Change[T]{Type: lw.Deleted, Old: before})
 		}
 	}
 	if hasElement {
 		if _, ok := from.Get(s.key(after)); !ok {
-			changes = append(changes, Change[T]{Type: Added, New: after})
+			changes = append(changes, Change[T]{Type: lw.Added, New: after})
 		}
 	}
 	return changes
@@ -180,9 +157,9 @@ func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, aft
 func (c *comparison[T]) appendUpdate(changes []Change[T], before, now T) []Change[T] {
 	switch {
 	case c.recreated(before, now):
-		return append(changes, Change[T]{Type: Deleted, Old: before}, Change[T]{Type: Added, New: now})
+		return append(changes, Change[T]{Type: lw.Deleted, Old: before}, Change[T]{Type: lw.Added, New: now})
 	case c.identical(before, now):
 		return changes
 	}
-	return append(changes, Change[T]{Type: Modified, Old: before, New: now})
+	return append(changes, Change[T]{Type: lw.Modified, Old: before, New: now})
 }

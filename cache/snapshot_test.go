@@ -70,7 +70,7 @@ func TestDiffRejectsOtherStores(t *testing.T) {
 	writer.Put(b)
 	changes, err := Diff(nil, one.Snapshot())
 	require.NoError(t, err)
-	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
+	require.Equal(t, []Change[*book]{{Type: lw.Added, New: b}}, changes)
 }
 
 // Diff must report a recreated object like the store: as two changes. That must also hold if the object moved to another
@@ -88,8 +88,8 @@ func TestDiffReportsRecreatedObjects(t *testing.T) {
 		write()
 		changes, err := Diff(before, store.Snapshot())
 		require.NoError(t, err)
-		changes = slices.DeleteFunc(changes, func(c Change[*lw.Object]) bool { return c.Type == Added && c.New.GetName() == "y" })
-		require.Equal(t, []Change[*lw.Object]{{Type: Deleted, Old: old}, {Type: Added, New: recreated}}, changes, name)
+		changes = slices.DeleteFunc(changes, func(c Change[*lw.Object]) bool { return c.Type == lw.Added && c.New.GetName() == "y" })
+		require.Equal(t, []Change[*lw.Object]{{Type: lw.Deleted, Old: old}, {Type: lw.Added, New: recreated}}, changes, name)
 	}
 	values, valueWriter := NewStore(nil, lw.Identity[identified]{})
 	valueWriter.Put(identified{uid: "1"})
@@ -97,7 +97,7 @@ func TestDiffReportsRecreatedObjects(t *testing.T) {
 	valueWriter.Put(identified{uid: "2"})
 	changes, err := Diff(before, values.Snapshot())
 	require.NoError(t, err)
-	require.Equal(t, []Change[identified]{{Type: Deleted, Old: identified{uid: "1"}}, {Type: Added, New: identified{uid: "2"}}}, changes)
+	require.Equal(t, []Change[identified]{{Type: lw.Deleted, Old: identified{uid: "1"}}, {Type: lw.Added, New: identified{uid: "2"}}}, changes)
 }
 
 // identified is an incomparable type with a UID.
@@ -260,13 +260,13 @@ func (s *snapshotModel) compare(from, to snapshotCopy) {
 	state := maps.Clone(from.model)
 	for _, d := range changes {
 		key := d.Old
-		if d.Type == Added {
+		if d.Type == lw.Added {
 			key = d.New
 		}
 		require.True(s.t, state[key.isbn] == d.Old, "%v event for %s: the old object must be the stored object", d.Type, key.isbn)
 		require.True(s.t, d.Old != d.New)
 		state[key.isbn] = d.New
-		if d.Type == Deleted {
+		if d.Type == lw.Deleted {
 			delete(state, key.isbn)
 		}
 	}

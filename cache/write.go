@@ -132,8 +132,8 @@ func (s *Store[T]) endList() {
 		objects := s.state.objects // a copy, because the loop removes objects from the original
 		objects.All(func(slot uint32, object T) bool {
 			if int(slot/64) >= len(s.listedSlots) || s.listedSlots[slot/64]>>(slot%64)&1 == 0 {
-				s.write(Deleted, slot, s.hash(s.key(object)), object, object)
-				s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object, FinalStateUnknown: true})
+				s.write(lw.Deleted, slot, s.hash(s.key(object)), object, object)
+				s.changes = append(s.changes, Change[T]{Type: lw.Deleted, Old: object, FinalStateUnknown: true})
 			}
 			return true
 		})
@@ -231,14 +231,14 @@ func (s *Store[T]) upsert(object T) {
 	slot, old, ok := s.find(&s.state, hash, key)
 	switch {
 	case !ok:
-		slot = s.write(Added, 0, hash, old, object)
-		s.changes = append(s.changes, Change[T]{Type: Added, New: object, Initial: s.initial})
+		slot = s.write(lw.Added, 0, hash, old, object)
+		s.changes = append(s.changes, Change[T]{Type: lw.Added, New: object, Initial: s.initial})
 	case s.compare.recreated(old, object):
-		s.write(Modified, slot, hash, old, object)
-		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true}, Change[T]{Type: Added, New: object, Initial: s.initial})
+		s.write(lw.Modified, slot, hash, old, object)
+		s.changes = append(s.changes, Change[T]{Type: lw.Deleted, Old: old, FinalStateUnknown: true}, Change[T]{Type: lw.Added, New: object, Initial: s.initial})
 	case !s.compare.unchanged(old, object, s.distrusted):
-		s.write(Modified, slot, hash, old, object)
-		s.changes = append(s.changes, Change[T]{Type: Modified, Old: old, New: object})
+		s.write(lw.Modified, slot, hash, old, object)
+		s.changes = append(s.changes, Change[T]{Type: lw.Modified, Old: old, New: object})
 	}
 	s.markListed(slot)
 }
@@ -265,8 +265,8 @@ func (s *Store[T]) remove(key lw.Key) bool {
 	hash := s.hash(key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	if ok {
-		s.write(Deleted, slot, hash, old, old)
-		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old})
+		s.write(lw.Deleted, slot, hash, old, old)
+		s.changes = append(s.changes, Change[T]{Type: lw.Deleted, Old: old})
 	}
 	return ok
 }
@@ -305,19 +305,19 @@ func (s *Store[T]) clearDecodeError(key lw.Key) {
 // write adds, replaces or removes the object in a slot and updates the indexes. hash is the hash of the object's key. An
 // added object gets a free slot, which write returns. All indexes compute their keys before anything changes, because
 // their funcs are user code that may panic.
-func (s *Store[T]) write(kind ChangeType, slot, hash uint32, old, object T) uint32 {
+func (s *Store[T]) write(kind lw.EventType, slot, hash uint32, old, object T) uint32 {
 	for _, index := range s.indexes {
 		index.prepare(kind, slot, old, object)
 	}
 	s.invalidate()
 	switch kind {
-	case Added:
+	case lw.Added:
 		slot = s.state.objects.Insert(s.epoch, object)
 		s.state.table.Insert(s.epoch, hash, slot)
 		s.state.length++
-	case Modified:
+	case lw.Modified:
 		s.state.objects.Set(s.epoch, slot, object)
-	case Deleted:
+	case lw.Deleted:
 		s.state.objects.Clear(s.epoch, slot)
 		s.state.table.Remove(s.epoch, hash, slot)
 		s.state.length--
@@ -325,7 +325,7 @@ func (s *Store[T]) write(kind ChangeType, slot, hash uint32, old, object T) uint
 	for _, index := range s.indexes {
 		index.commit(s.epoch, slot)
 	}
-	if kind == Deleted && !s.listing { // during a list, objects must keep their slots, because listedSlots contains slot numbers
+	if kind == lw.Deleted && !s.listing { // during a list, objects must keep their slots, because listedSlots contains slot numbers
 		s.shrink()
 	}
 	return slot

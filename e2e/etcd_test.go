@@ -50,7 +50,7 @@ func TestEtcd(t *testing.T) {
 	require.NotContains(t, types(c.events), lw.Interrupted)
 	require.Equal(t, lw.Bookmark, c.events[len(c.events)-1].Type)
 	last := c.changes[len(c.changes)-1]
-	require.Equal(t, cache.Deleted, last.Type)
+	require.Equal(t, lw.Deleted, last.Type)
 	require.Equal(t, "1", string(last.Old.Value), "a deletion must contain the last value of the key")
 
 	t.Log("phase 2: the reflector stops in the middle of a transaction")

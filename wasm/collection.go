@@ -172,7 +172,7 @@ func (c *collection) send(kind byte, fields ...string) {
 
 // sendChange sends an added, modified or deleted record to the host.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
-	if change.Type == cache.Deleted {
+	if change.Type == lw.Deleted {
 		finalStateUnknown := ""
 		if change.FinalStateUnknown {
 			finalStateUnknown = "1"
@@ -184,7 +184,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 		return // the object was already sent to the host
 	}
 	kind := byte(added)
-	if change.Type == cache.Modified {
+	if change.Type == lw.Modified {
 		kind = modified
 	}
 	c.out.add(c, kind, 6+len(c.indexes), func(batch []byte) []byte {

@@ -83,10 +83,10 @@ func Example() {
 	fmt.Println("list requests:", len(server.Requests(complete)))
 	// Output:
 	// the file does not exist yet
-	// ADDED Added shop/web-0
-	// ADDED Added shop/web-1
-	// ADDED Added shop/web-0
-	// ADDED Added shop/web-1
-	// ADDED Added shop/web-2
+	// ADDED ADDED shop/web-0
+	// ADDED ADDED shop/web-1
+	// ADDED ADDED shop/web-0
+	// ADDED ADDED shop/web-1
+	// ADDED ADDED shop/web-2
 	// list requests: 1
 }

@@ -47,9 +47,9 @@ func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change
 
 func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 	switch {
-	case d.Type == cache.Added:
+	case d.Type == lw.Added:
 		s.appendEvent(lw.Added, now, d.New, nil)
-	case d.Type == cache.Deleted:
+	case d.Type == lw.Deleted:
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.progress == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)

@@ -199,9 +199,9 @@ var errFailed = errors.New("the stream of a resource failed")
 func (s *stream) count(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		switch d.Type {
-		case cache.Added:
+		case lw.Added:
 			s.objects++
-		case cache.Deleted:
+		case lw.Deleted:
 			s.objects--
 		}
 	}

@@ -28,7 +28,7 @@ func newReplay(selective bool) *replay {
 	return &replay{selective: selective, held: map[lw.Key]*lw.Object{}, serials: map[lw.Key]int{}}
 }
 
-var effects = map[lw.EventType]cache.ChangeType{lw.Added: cache.Added, lw.Modified: cache.Modified, lw.Deleted: cache.Deleted}
+var effects = map[lw.EventType]lw.EventType{lw.Added: lw.Added, lw.Modified: lw.Modified, lw.Deleted: lw.Deleted}
 
 // step applies the changes of an event. It returns an error if a change is invalid or does not match the event.
 func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) error {
@@ -56,25 +56,25 @@ func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 
 func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	object := d.New
-	if d.Type == cache.Deleted {
+	if d.Type == lw.Deleted {
 		object = d.Old
 	}
 	key := object.Key()
 	held := r.held[key]
 	switch {
-	case (held != nil) == (d.Type == cache.Added):
+	case (held != nil) == (d.Type == lw.Added):
 		return fmt.Errorf("%v change for %v contradicts the earlier changes (object already known: %v)", d.Type, key, held != nil)
-	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
+	case (d.Type == lw.Modified || d.FinalStateUnknown) && d.Old != held:
 		return fmt.Errorf("%v change for %v: its old object differs from the last object received", d.Type, key)
 	case d.FinalStateUnknown && !r.listing:
 		return fmt.Errorf("%v change for %v: unexpected tombstone outside a list", d.Type, key)
-	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
+	case d.Type != lw.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
 		return fmt.Errorf("%v change for %v: the resourceVersion must increase, but changes from %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
 	}
 	if err := r.number(d, object); err != nil {
 		return err
 	}
-	if r.held[key] = object; d.Type == cache.Deleted {
+	if r.held[key] = object; d.Type == lw.Deleted {
 		delete(r.held, key)
 	}
 	return nil
@@ -94,7 +94,7 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 		return nil
 	}
 	right := serial == last+1 || r.selective && serial > last
-	if d.Type == cache.Deleted {
+	if d.Type == lw.Deleted {
 		right = serial == last // a deletion does not increment the serial number
 	}
 	if !right {
@@ -125,7 +125,7 @@ func object(t *testing.T, name string, serial int) *lw.Object {
 func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 	r, held = newReplay(selective), object(t, "a", 4)
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
-	require.NoError(t, r.step(event{Type: lw.Added, Object: held}, changes{{Type: cache.Added, New: held}}))
+	require.NoError(t, r.step(event{Type: lw.Added, Object: held}, changes{{Type: lw.Added, New: held}}))
 	require.NoError(t, r.step(event{Type: lw.Synced}, nil))
 	return r, held
 }
@@ -133,43 +133,43 @@ func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 func TestReplayAcceptsHistory(t *testing.T) {
 	r, four := listed(t, false)
 	five, six := object(t, "a", 5), object(t, "a", 6)
-	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: four, New: five}}))
+	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: lw.Modified, Old: four, New: five}}))
 	gone, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"101"},"data":{"serial":"5"}}`))
 	require.NoError(t, err)
-	require.NoError(t, r.step(event{Type: lw.Deleted}, changes{{Type: cache.Deleted, Old: gone}}))
-	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: six}}))
+	require.NoError(t, r.step(event{Type: lw.Deleted}, changes{{Type: lw.Deleted, Old: gone}}))
+	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: lw.Added, New: six}}))
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
-	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: cache.Deleted, Old: six, FinalStateUnknown: true}}))
+	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: lw.Deleted, Old: six, FinalStateUnknown: true}}))
 	nine := object(t, "a", 9) // no event contained the serial numbers 7 and 8
-	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: nine}}))
+	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: lw.Added, New: nine}}))
 	require.Equal(t, map[lw.Key]*lw.Object{{Name: "a"}: nine}, r.held)
 }
 
 func TestReplayRejectsWrongChanges(t *testing.T) {
 	for what, wrong := range map[string]func(t *testing.T, held *lw.Object) cache.Change[*lw.Object]{
 		"object added twice": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Added, New: object(t, "a", 5)}
+			return cache.Change[*lw.Object]{Type: lw.Added, New: object(t, "a", 5)}
 		},
 		"update of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "b", 1), New: object(t, "b", 2)}
+			return cache.Change[*lw.Object]{Type: lw.Modified, Old: object(t, "b", 1), New: object(t, "b", 2)}
 		},
 		"deletion of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
+			return cache.Change[*lw.Object]{Type: lw.Deleted, Old: object(t, "b", 1)}
 		},
 		"update with a wrong old object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
+			return cache.Change[*lw.Object]{Type: lw.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
 		},
 		"update to an older resourceVersion": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 3)}
+			return cache.Change[*lw.Object]{Type: lw.Modified, Old: held, New: object(t, "a", 3)}
 		},
 		"skipped event": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 6)}
+			return cache.Change[*lw.Object]{Type: lw.Modified, Old: held, New: object(t, "a", 6)}
 		},
 		"skipped event before a deletion": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "a", 5)}
+			return cache.Change[*lw.Object]{Type: lw.Deleted, Old: object(t, "a", 5)}
 		},
 		"tombstone outside a list": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
-			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: held, FinalStateUnknown: true}
+			return cache.Change[*lw.Object]{Type: lw.Deleted, Old: held, FinalStateUnknown: true}
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestReplayRejectsWrongChanges(t *testing.T) {
 }
 
 func TestReplayChecksEffectOfEvents(t *testing.T) {
-	for _, wrong := range []changes{nil, {{Type: cache.Added, New: object(t, "b", 1)}}} {
+	for _, wrong := range []changes{nil, {{Type: lw.Added, New: object(t, "b", 1)}}} {
 		r, _ := listed(t, false)
 		require.Error(t, r.step(event{Type: lw.Modified, Object: object(t, "b", 1)}, wrong))
 	}
@@ -189,6 +189,6 @@ func TestReplayChecksEffectOfEvents(t *testing.T) {
 func TestReplayAllowsGapsWithSelector(t *testing.T) {
 	r, four := listed(t, true)
 	six := object(t, "a", 6)
-	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: four, New: six}}))
-	require.Error(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: six, New: object(t, "a", 6)}}))
+	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: lw.Modified, Old: four, New: six}}))
+	require.Error(t, r.step(event{Type: lw.Modified}, changes{{Type: lw.Modified, Old: six, New: object(t, "a", 6)}}))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/examples/etcd"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // This example prints the changes of all keys with a prefix. The store contains the current keys and values.
@@ -21,7 +22,7 @@ func Example() {
 		}
 		for _, change := range changes {
 			entry := change.New
-			if change.Type == cache.Deleted {
+			if change.Type == lw.Deleted {
 				entry = change.Old
 			}
 			fmt.Printf("%v %s = %s\n", change.Type, entry.Key, entry.Value)

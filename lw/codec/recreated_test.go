@@ -100,7 +100,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 				for event, changes := range reflector.Follow(t.Context()) {
 					for _, change := range changes {
 						state := change.New
-						if change.Type == cache.Deleted {
+						if change.Type == lw.Deleted {
 							state = change.Old
 						}
 						seen = append(seen, change.Type.String()+" "+string(state.UID)+" "+state.Color)
@@ -112,7 +112,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 						break
 					}
 				}
-				require.Equal(t, []string{"Added u1 red", "Deleted u1 red", "Added u2 blue"}, seen)
+				require.Equal(t, []string{"ADDED u1 red", "DELETED u1 red", "ADDED u2 blue"}, seen)
 				stored, _ := reflector.Store().Get(lw.Key{Name: "a"})
 				require.Equal(t, machine{metadataWithUID{"a", "u2", "7"}, "blue"}, *stored)
 			})

@@ -32,7 +32,7 @@ func (*odd) GetUID(length int) namedUID { return "" }
 
 // recreate puts first and second into a store under the same key. It returns the types of the changes that the second
 // Put returns.
-func recreate[T lw.Keyed](first, second T) (types []cache.ChangeType) {
+func recreate[T lw.Keyed](first, second T) (types []lw.EventType) {
 	_, w := cache.NewStore(nil, codec.JSON[T]{}.Identity())
 	w.Put(first)
 	for _, change := range w.Put(second) {
@@ -43,7 +43,7 @@ func recreate[T lw.Keyed](first, second T) (types []cache.ChangeType) {
 
 func TestChangedUIDMeansRecreation(t *testing.T) {
 	state := func(version string, uid namedUID) *generated { return &generated{objectMeta{"x", version, uid}} }
-	both, one := []cache.ChangeType{cache.Deleted, cache.Added}, []cache.ChangeType{cache.Modified}
+	both, one := []lw.EventType{lw.Deleted, lw.Added}, []lw.EventType{lw.Modified}
 	require.Equal(t, both, recreate(state("1", "a"), state("2", "b")))
 	require.Equal(t, one, recreate(state("1", "a"), state("2", "a")))
 	require.Equal(t, one, recreate(state("1", "a"), state("2", "")))
@@ -72,7 +72,7 @@ func TestUIDFieldSufficesToDetectRecreation(t *testing.T) {
 		thing.Metadata.Name, thing.Metadata.UID, thing.Metadata.ResourceVersion = "x", uid, version
 		return thing
 	}
-	require.Equal(t, []cache.ChangeType{cache.Deleted, cache.Added}, recreate(state("1", "a"), state("2", "b")))
-	require.Equal(t, []cache.ChangeType{cache.Modified}, recreate(state("1", "a"), state("2", "a")))
-	require.Equal(t, []cache.ChangeType{cache.Deleted, cache.Added}, recreate[lw.Keyed](state("1", "a"), state("2", "b")))
+	require.Equal(t, []lw.EventType{lw.Deleted, lw.Added}, recreate(state("1", "a"), state("2", "b")))
+	require.Equal(t, []lw.EventType{lw.Modified}, recreate(state("1", "a"), state("2", "a")))
+	require.Equal(t, []lw.EventType{lw.Deleted, lw.Added}, recreate[lw.Keyed](state("1", "a"), state("2", "b")))
 }

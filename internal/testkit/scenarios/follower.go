@@ -102,18 +102,18 @@ func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 
 func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	object := d.New
-	if d.Type == cache.Deleted {
+	if d.Type == lw.Deleted {
 		object = d.Old
 	}
 	held := f.fold[object.Key()]
 	switch {
-	case (held != nil) == (d.Type == cache.Added):
+	case (held != nil) == (d.Type == lw.Added):
 		return fmt.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object.Key(), held != nil)
-	case d.Type == cache.Modified && d.Old != held:
+	case d.Type == lw.Modified && d.Old != held:
 		return fmt.Errorf("the Modified change for %v has the wrong old object", object.Key())
-	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
+	case d.Type == lw.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
 		return fmt.Errorf("the Modified change for %v does not change the resourceVersion", object.Key())
-	case d.Type == cache.Deleted:
+	case d.Type == lw.Deleted:
 		delete(f.fold, object.Key())
 		return nil
 	}

@@ -104,7 +104,7 @@ func labelSelector(r *run) {
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"other"}}}`)
 	f.equal(selected)
 	left := f.changes[len(f.changes)-1]
-	require.Equal(r, cache.Deleted, left.Type)
+	require.Equal(r, lw.Deleted, left.Type)
 	app, _ := left.Old.Label("app")
 	require.Equal(r, "demo", app)
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"demo"}}}`)

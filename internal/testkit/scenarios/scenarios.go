@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -198,7 +197,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	require.Equal(r, 10, f.missed())
 	require.Len(r, f.changes[before:], 10+1+5, "the reflector must report only the differences")
 	for _, d := range f.changes[before:] {
-		require.Equal(r, d.Type == cache.Deleted, d.FinalStateUnknown)
+		require.Equal(r, d.Type == lw.Deleted, d.FinalStateUnknown)
 	}
 }
 

@@ -14,26 +14,26 @@ import (
 func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	for i, d := range changes {
 		object := d.New
-		if d.Type == cache.Deleted {
+		if d.Type == lw.Deleted {
 			object = d.Old
 		}
 		key := object.Key()
-		recreated := d.FinalStateUnknown && e.Type != lw.Synced && i+1 < len(changes) && changes[i+1].Type == cache.Added &&
+		recreated := d.FinalStateUnknown && e.Type != lw.Synced && i+1 < len(changes) && changes[i+1].Type == lw.Added &&
 			changes[i+1].New.Key() == key && changes[i+1].New.GetUID() != object.GetUID()
 		recreated = recreated || d.FinalStateUnknown && e.Type == lw.Deleted && e.Object.GetUID() != object.GetUID()
 		held := c.fold[key]
-		legal := d.Type == cache.Added && held == nil || d.Type == cache.Modified && held == d.Old && held != nil ||
-			d.Type == cache.Deleted && held != nil
+		legal := d.Type == lw.Added && held == nil || d.Type == lw.Modified && held == d.Old && held != nil ||
+			d.Type == lw.Deleted && held != nil
 		if !legal {
 			c.fail("changes alternate", "the %v change for %v contradicts the current object %v", d.Type, key, held)
 		}
-		if d.FinalStateUnknown != (e.Type == lw.Synced || recreated) || d.FinalStateUnknown && d.Type != cache.Deleted {
+		if d.FinalStateUnknown != (e.Type == lw.Synced || recreated) || d.FinalStateUnknown && d.Type != lw.Deleted {
 			c.fail("final state unknown only after relists", "the %v change for %v, caused by a %v event, has the wrong FinalStateUnknown value %v", d.Type, key, e.Type, d.FinalStateUnknown)
 		}
 		if c.loose && d.FinalStateUnknown && !recreated && c.habit != earlyMark && c.conn.of.at(c.conn.revision)[key.String()] != "" {
 			c.fail("equals the server's state", "a relist deleted %v, but the server has this object", key)
 		}
-		if c.fold[key] = object; d.Type == cache.Deleted {
+		if c.fold[key] = object; d.Type == lw.Deleted {
 			delete(c.fold, key)
 		}
 	}

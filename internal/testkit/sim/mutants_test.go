@@ -102,9 +102,9 @@ func (f *naiveFold) fold(e event) (changes []cache.Change[object]) {
 		f.listing = true
 	case lw.Added, lw.Modified:
 		key := e.Object.Key()
-		change := cache.Change[object]{Type: cache.Added, Old: f.held[key], New: e.Object}
+		change := cache.Change[object]{Type: lw.Added, Old: f.held[key], New: e.Object}
 		if change.Old != nil {
-			change.Type = cache.Modified
+			change.Type = lw.Modified
 		}
 		f.held[key], f.seen[key] = e.Object, true
 		changes = append(changes, change)
@@ -129,5 +129,5 @@ func (f *naiveFold) drop(changes []cache.Change[object], old object, missed bool
 		return changes
 	}
 	delete(f.held, old.Key())
-	return append(changes, cache.Change[object]{Type: cache.Deleted, Old: old, FinalStateUnknown: missed})
+	return append(changes, cache.Change[object]{Type: lw.Deleted, Old: old, FinalStateUnknown: missed})
 }

@@ -24,14 +24,14 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New
-		if d.Type == cache.Deleted {
+		if d.Type == lw.Deleted {
 			object = d.Old
 		}
 		_, held := j.folded[object.Key()]
-		if held != (d.Type != cache.Added) {
+		if held != (d.Type != lw.Added) {
 			j.fault("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object, held)
 		}
-		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
+		if j.folded[object.Key()] = object; d.Type == lw.Deleted {
 			delete(j.folded, object.Key())
 		}
 	}
