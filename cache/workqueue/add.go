@@ -1,6 +1,7 @@
 package workqueue
 
 import (
+	"container/heap"
 	"math"
 	"time"
 )
@@ -90,9 +91,15 @@ func (q *Queue[K]) push(e *entry[K]) {
 
 // promote makes all due keys ready.
 func (q *Queue[K]) promote(now offset) {
-	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
-		q.push(q.delayed.pop())
+	for len(q.delayed) > 0 && q.delayed[0].due <= now {
+		q.push(q.popDelayed())
 	}
+}
+
+func (q *Queue[K]) popDelayed() *entry[K] {
+	e := heap.Pop(&q.delayed).(*entry[K])
+	e.delayed = false
+	return e
 }
 
 // retry counts a failure of a key and queues the key again after its backoff delay.
@@ -112,14 +119,23 @@ func (q *Queue[K]) retry(e *entry[K]) {
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	due := q.now()
 	due += min(delay, math.MaxInt64-due) // a rate limiter that never allows a retry returns the maximum duration
-	if q.delayed.set(e, due) && q.delayed.heap[0] == e && (q.timerDue == 0 || due < q.timerDue) {
+	if e.delayed && due >= e.due {
+		return
+	}
+	q.sequence++
+	e.due, e.sequence = due, q.sequence
+	if e.delayed {
+		heap.Fix(&q.delayed, e.index)
+	} else {
+		e.delayed = true
+		heap.Push(&q.delayed, e)
+	}
+	if q.delayed[0] == e {
 		q.setTimer(due)
 	}
 }
 
-// setTimer schedules the next call of onTimer.
 func (q *Queue[K]) setTimer(due offset) {
-	q.timerDue = due
 	if q.timer == nil {
 		q.timer = time.AfterFunc(due-q.now(), q.onTimer)
 	} else {
@@ -132,8 +148,7 @@ func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.promote(q.now())
-	q.timerDue = 0
-	if len(q.delayed.heap) > 0 {
-		q.setTimer(q.delayed.heap[0].due)
+	if len(q.delayed) > 0 {
+		q.setTimer(q.delayed[0].due)
 	}
 }

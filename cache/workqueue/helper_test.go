@@ -46,6 +46,6 @@ func requireForgotten(t *testing.T, q *Queue[string]) {
 	t.Helper()
 	require.Zero(t, q.Len())
 	require.Empty(t, q.entries)
-	require.Empty(t, q.delayed.heap)
+	require.Empty(t, q.delayed)
 	require.Zero(t, q.active)
 }

@@ -157,7 +157,7 @@ func (g *checker) end(i int) {
 func (g *checker) compare() {
 	require.Equal(g, len(g.m.ready), g.q.Len())
 	require.Equal(g, len(g.m.working), g.q.active)
-	require.Equal(g, len(g.m.delays), g.q.delayed.Len())
+	require.Equal(g, len(g.m.delays), len(g.q.delayed))
 	for i := range 8 {
 		key := string('a' + rune(i))
 		require.Equal(g, g.m.failures[key], g.q.Failures(key))

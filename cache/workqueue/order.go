@@ -1,57 +1,28 @@
 package workqueue
 
-import "container/heap"
+// delays is a heap of the delayed keys, ordered by due time. It implements heap.Interface.
+type delays[K comparable] []*entry[K]
 
-// delays holds the delayed keys, ordered by due time.
-type delays[K comparable] struct {
-	heap     []*entry[K]
-	sequence uint64
+func (d delays[K]) Len() int { return len(d) }
+
+func (d delays[K]) Less(i, j int) bool {
+	return d[i].due < d[j].due || d[i].due == d[j].due && d[i].sequence < d[j].sequence
 }
 
-// set sets the due time of a key. It returns false if the key already has the same or an earlier due time.
-func (d *delays[K]) set(e *entry[K], due offset) bool {
-	if e.delayed && due >= e.due {
-		return false
-	}
-	d.sequence++
-	e.due, e.sequence = due, d.sequence
-	if e.delayed {
-		heap.Fix(d, e.index)
-		return true
-	}
-	e.delayed = true
-	heap.Push(d, e)
-	return true
-}
-
-func (d *delays[K]) pop() *entry[K] {
-	e := heap.Pop(d).(*entry[K])
-	e.delayed = false
-	return e
-}
-
-// Len, Less, Swap, Push and Pop implement heap.Interface.
-func (d *delays[K]) Len() int { return len(d.heap) }
-
-func (d *delays[K]) Less(i, j int) bool {
-	a, b := d.heap[i], d.heap[j]
-	return a.due < b.due || a.due == b.due && a.sequence < b.sequence
-}
-
-func (d *delays[K]) Swap(i, j int) {
-	d.heap[i], d.heap[j] = d.heap[j], d.heap[i]
-	d.heap[i].index, d.heap[j].index = i, j
+func (d delays[K]) Swap(i, j int) {
+	d[i], d[j] = d[j], d[i]
+	d[i].index, d[j].index = i, j
 }
 
 func (d *delays[K]) Push(e any) {
-	e.(*entry[K]).index = len(d.heap)
-	d.heap = append(d.heap, e.(*entry[K]))
+	e.(*entry[K]).index = len(*d)
+	*d = append(*d, e.(*entry[K]))
 }
 
 func (d *delays[K]) Pop() any {
-	last := len(d.heap) - 1
-	e := d.heap[last]
-	d.heap[last] = nil
-	d.heap = d.heap[:last]
+	last := len(*d) - 1
+	e := (*d)[last]
+	(*d)[last] = nil // lets the garbage collector free the entry
+	*d = (*d)[:last]
 	return e
 }

@@ -31,8 +31,8 @@ type Queue[K comparable] struct {
 	entries  map[K]*entry[K]
 	ready    []*entry[K] // in the order in which the keys became ready
 	delayed  delays[K]
-	timer    *time.Timer
-	timerDue offset // due time of the timer; zero if the timer is not set
+	sequence uint64      // number of delays so far
+	timer    *time.Timer // runs onTimer when the first delayed key is due, or earlier; nil before the first delay
 	created  time.Time
 	active   int // number of keys that workers are processing
 	closed   bool
@@ -55,7 +55,7 @@ type entry[K comparable] struct {
 
 	delayed  bool
 	due      offset
-	sequence uint64 // defines the order of keys with the same due time
+	sequence uint64 // keeps keys with the same due time in the order of the calls
 	index    int    // position in the heap of delayed keys
 }
 
@@ -158,9 +158,8 @@ func (q *Queue[K]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	for q.delayed.Len() > 0 {
-		e := q.delayed.pop()
-		q.dropIdle(e)
+	for len(q.delayed) > 0 {
+		q.dropIdle(q.popDelayed())
 	}
 	if q.timer != nil {
 		q.timer.Stop()
