@@ -18,11 +18,10 @@ type Informer[T lw.Keyed] struct {
 	synced    chan struct{}
 
 	mu       sync.Mutex             // held while an event is applied and queued, so that all queues agree with the store
-	handlers []*Registration[T]     // copied on removal, because notified may share it
+	handlers []*Registration[T]     // copied on removal, so that waitForCapacity can keep the slice
 	start    func(*Registration[T]) // starts a goroutine that calls a handler; nil while the informer is not running
 
-	runs     runs
-	notified []*Registration[T] // handlers that received the last event; used only by Run
+	runs runs
 }
 
 // NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.
@@ -146,7 +145,6 @@ func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	s := i.Store()
 	changes := s.endWrite()
 	synced := !wasSynced && isClosed(s.Synced())
-	i.notified = i.handlers
 	for _, r := range i.handlers {
 		for _, change := range changes {
 			stored := change.Old
@@ -175,8 +173,10 @@ func (i *Informer[T]) closeIfSynced() {
 // waitForCapacity blocks while the queue of a handler with policy [Block] is full. It returns false if ctx is done
 // first.
 func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
-	defer func() { i.notified = nil }() // without this, removed handlers would stay in memory until the next event
-	for _, r := range i.notified {
+	i.mu.Lock()
+	handlers := i.handlers
+	i.mu.Unlock()
+	for _, r := range handlers {
 		for r.queue.full() {
 			select {
 			case <-r.queue.freed:

@@ -3,8 +3,6 @@ package cache
 import (
 	"context"
 	"hash/maphash"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,21 +19,22 @@ type Store[T any] struct {
 	compare comparison[T]
 	from    collection
 
-	mu                       sync.RWMutex
-	state                    state[T]
-	indexes                  []indexer[T]
-	epoch                    uint64 // epoch of the current writes; each snapshot starts a new epoch, so that later writes copy the nodes it shares
-	waiters                  []waiter
-	synced                   chan struct{}
-	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // decode errors of all objects, and of the objects in the current list
-	snapshot                 atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
-	beforeList               *Snapshot[T]                // snapshot of the state before the current list
-	changedByList            bool                        // the current list has changed the store
-	distrusted               bool                        // stored objects may have changed without a new resourceVersion; see Store.distrust
+	mu            sync.RWMutex
+	state         state[T]
+	indexes       []indexer[T]
+	epoch         uint64                   // epoch of the current writes; each snapshot starts a new epoch, so that later writes copy the nodes it shares
+	waiters       map[chan struct{}]string // maps a channel of each blocked WaitFor to the resourceVersion that it waits for
+	synced        chan struct{}
+	decodeErrors  map[lw.Key]decodeFailure    // last error of each object that could not be decoded
+	snapshot      atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
+	beforeList    *Snapshot[T]                // snapshot of the state before the current list
+	changedByList bool                        // the current list has changed the store
+	distrusted    bool                        // stored objects may have changed without a new resourceVersion; see Store.distrust
 
 	// Only the writer uses the remaining fields.
 	listing     bool     // true between the events ListStarted and Synced
 	listedCount int      // number of objects in the current list
+	lists       int      // number of lists that have started; endList forgets the decode errors of earlier lists
 	initial     bool     // the current list is the first list
 	partial     bool     // the store lacks objects that have not changed; see Reflector.ResumeFrom
 	restored    bool     // the objects come from a saved state that the server has not confirmed
@@ -60,7 +59,7 @@ type state[T any] struct {
 // If T does not implement lw.Keyed, it should support ==, or identity should have an Equal func. Without either, each
 // write of an object counts as a change.
 func NewStore[T any](key func(T) lw.Key, identity lw.Identity[T]) (*Store[T], *Writer[T]) {
-	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison(identity)}
+	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), waiters: map[chan struct{}]string{}, decodeErrors: map[lw.Key]decodeFailure{}, compare: newComparison(identity)}
 	if s.key == nil {
 		if s.compare.version == nil {
 			panic("cache: NewStore needs a key func for a type that does not implement lw.Keyed")
@@ -131,32 +130,23 @@ func (s *Store[T]) ResourceVersion() string {
 // cannot be compared, it waits until they are equal. For "" and "0", it blocks until the first list is complete. If ctx
 // is done first, WaitFor returns context.Cause(ctx).
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
-	w := waiter{version: resourceVersion, reached: make(chan struct{})}
 	s.mu.Lock()
 	if s.hasReached(resourceVersion) {
-		close(w.reached)
-	} else {
-		s.waiters = append(s.waiters, w)
-	}
-	s.mu.Unlock()
-	if isClosed(w.reached) {
+		s.mu.Unlock()
 		return nil // even if ctx is done
 	}
+	reached := make(chan struct{})
+	s.waiters[reached] = resourceVersion
+	s.mu.Unlock()
 	select {
-	case <-w.reached:
+	case <-reached:
 		return nil
 	case <-ctx.Done():
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.waiters = slices.DeleteFunc(s.waiters, func(other waiter) bool { return other.reached == w.reached })
+		delete(s.waiters, reached)
 		return context.Cause(ctx)
 	}
-}
-
-// waiter represents a blocked call to WaitFor.
-type waiter struct {
-	version string
-	reached chan struct{}
 }
 
 func (s *Store[T]) hasReached(wanted string) bool {
@@ -171,13 +161,12 @@ func (s *Store[T]) hasReached(wanted string) bool {
 
 // notifyWaiters wakes the callers whose resourceVersion has been reached.
 func (s *Store[T]) notifyWaiters() {
-	s.waiters = slices.DeleteFunc(s.waiters, func(w waiter) bool {
-		reached := s.hasReached(w.version)
-		if reached {
-			close(w.reached)
+	for reached, wanted := range s.waiters {
+		if s.hasReached(wanted) {
+			close(reached)
+			delete(s.waiters, reached)
 		}
-		return reached
-	})
+	}
 }
 
 // DecodeErrors returns the last error of each object that the codec could not decode, in no particular order. The store
@@ -186,7 +175,17 @@ func (s *Store[T]) notifyWaiters() {
 func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.AppendSeq(make([]*lw.DecodeError, 0, len(s.decodeErrors)), maps.Values(s.decodeErrors))
+	errs := make([]*lw.DecodeError, 0, len(s.decodeErrors))
+	for _, failure := range s.decodeErrors {
+		errs = append(errs, failure.err)
+	}
+	return errs
+}
+
+// decodeFailure is the last decode error of an object.
+type decodeFailure struct {
+	err  *lw.DecodeError
+	list int // value of Store.lists at the time of the error
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"maps"
 	"unsafe"
 
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
@@ -122,8 +123,8 @@ func (s *Store[T]) startList() {
 		s.beforeList = s.freeze()
 	}
 	s.listing, s.listedCount, s.initial = true, 0, !isClosed(s.synced) && !s.restored
+	s.lists++
 	clear(s.listedSlots)
-	clear(s.listErrors)
 }
 
 // endList deletes the objects that the list did not contain.
@@ -137,10 +138,10 @@ func (s *Store[T]) endList() {
 			}
 			return true
 		})
+		maps.DeleteFunc(s.decodeErrors, func(_ lw.Key, failure decodeFailure) bool { return failure.list != s.lists })
 	}
 	changed := s.changedByList || s.distrusted // a snapshot that was taken while the store was distrusted stays distrusted
 	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
-	s.decodeErrors, s.listErrors = s.listErrors, nil
 	if changed {
 		s.invalidate()
 	}
@@ -213,7 +214,7 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	key := s.key(object)
 	_, stored, found := s.find(&s.state, s.hash(key), key)
 	switch {
-	case s.decodeErrors[key] != nil:
+	case s.decodeErrors[key].err != nil:
 		return true
 	case found && s.compare.recreated(stored, object):
 		return false // a recreation looks the same as a rebuilt server
@@ -227,7 +228,7 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 func (s *Store[T]) upsert(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
-	s.clearDecodeError(key)
+	delete(s.decodeErrors, key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	switch {
 	case !ok:
@@ -247,7 +248,7 @@ func (s *Store[T]) upsert(object T) {
 // stored object was missed.
 func (s *Store[T]) applyDeletion(object T) {
 	key := s.key(object)
-	s.clearDecodeError(key)
+	delete(s.decodeErrors, key)
 	if !s.remove(key) {
 		return // a repeated Deleted event, or an object that the selectors of the list exclude
 	}
@@ -276,30 +277,14 @@ func (s *Store[T]) remove(key lw.Key) bool {
 func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	if err.Type == lw.Deleted {
 		s.remove(err.Key)
-		s.clearDecodeError(err.Key)
+		delete(s.decodeErrors, err.Key)
 		return
 	}
 	s.invalidate() // the next snapshot must be marked as incomplete
-	setDecodeError(&s.decodeErrors, err)
-	if s.listing {
-		setDecodeError(&s.listErrors, err)
-	}
+	s.decodeErrors[err.Key] = decodeFailure{err, s.lists}
 	if slot, _, ok := s.find(&s.state, s.hash(err.Key), err.Key); ok {
 		s.markListed(slot)
 	}
-}
-
-func setDecodeError(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
-	if *errs == nil {
-		*errs = make(map[lw.Key]*lw.DecodeError)
-	}
-	(*errs)[err.Key] = err
-}
-
-// clearDecodeError deletes the decode errors of the object with this key.
-func (s *Store[T]) clearDecodeError(key lw.Key) {
-	delete(s.decodeErrors, key)
-	delete(s.listErrors, key)
 }
 
 // write adds, replaces or removes the object in a slot and updates the indexes. hash is the hash of the object's key. An
