@@ -175,7 +175,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 		object, err := parse(text)
 		if err != nil {
 			detail := "object " + strconv.Itoa(len(state.objects)) + ": " + err.Error()
-			return &restoreError{"it contains an object that cannot be decoded: " + detail, []error{ErrCorrupt, err}}
+			return unusable("it contains an object that cannot be decoded: "+detail, errors.Join(ErrCorrupt, err))
 		}
 		state.objects = append(state.objects, object)
 	}
@@ -211,14 +211,10 @@ var (
 	ErrCorrupt = errors.New("it is damaged")
 )
 
-// restoreError reports why a saved state cannot be used.
-type restoreError struct {
-	reason string  // never contains object data
-	errs   []error // errors that it matches: ErrCorrupt, ErrForeign, or the error of the reader or of parse
+// unusable returns the error of Restore. reason never contains object data.
+func unusable(reason string, cause error) error {
+	return &wrapped{"cache: cannot use the saved state: " + reason, cause}
 }
-
-func (e *restoreError) Error() string   { return "cache: cannot use the saved state: " + e.reason }
-func (e *restoreError) Unwrap() []error { return e.errs }
 
 // decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
 type decoder struct {
@@ -232,7 +228,7 @@ type decoder struct {
 
 func (r *decoder) fail(reason string, err error) {
 	if r.err == nil {
-		r.err = &restoreError{reason, []error{err}}
+		r.err = unusable(reason, err)
 	}
 }
 
@@ -244,10 +240,8 @@ func (r *decoder) header(current collection) (version string, count uint64) {
 	if string(r.next(len(saveMagic))) != saveMagic {
 		r.failCorrupt("not a saved state")
 	}
-	if format := r.number(4); format > saveFormat {
+	if format := r.number(4); format != saveFormat {
 		r.fail("it has format "+strconv.FormatUint(format, 10)+"; the latest supported format is "+strconv.Itoa(saveFormat), ErrCorrupt)
-	} else if format != saveFormat {
-		r.failCorrupt("unknown format " + strconv.FormatUint(format, 10))
 	}
 	var saved collection
 	for i := range saved {

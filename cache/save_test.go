@@ -34,7 +34,7 @@ func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object
 	r := NewReflector[*lw.Object](&script{}, nil)
 	err := r.Restore(from, origin, lw.ParseObject)
 	if err != nil {
-		var got *restoreError
+		var got *wrapped
 		require.ErrorAs(t, err, &got)
 		require.Nil(t, r.restored, "a failed Restore must not change the reflector")
 	}

@@ -16,46 +16,40 @@ type Writer[T any] struct{ store *Store[T] }
 // Put adds objects or replaces the stored objects with the same keys. It returns the changes. The slice is valid until
 // the next use of the writer.
 func (w *Writer[T]) Put(objects ...T) []Change[T] {
-	s := w.store
-	s.beginWrite()
-	defer s.mu.Unlock()
-	for _, object := range objects {
-		s.upsert(object)
-	}
-	return s.endWrite()
+	return w.store.update(func(s *Store[T]) {
+		for _, object := range objects {
+			s.upsert(object)
+		}
+	})
 }
 
 // Delete removes the objects with these keys and ignores missing keys. It returns the changes. The slice is valid until
 // the next use of the writer.
 func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
-	s := w.store
-	s.beginWrite()
-	defer s.mu.Unlock()
-	for _, key := range keys {
-		s.remove(key)
-	}
-	return s.endWrite()
+	return w.store.update(func(s *Store[T]) {
+		for _, key := range keys {
+			s.remove(key)
+		}
+	})
 }
 
 // Replace replaces all objects of the store, like a list at this resourceVersion. It returns the changes. The slice is
 // valid until the next use of the writer.
 func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
-	s := w.store
-	s.beginWrite()
-	defer s.mu.Unlock()
-	s.startList()
-	for _, object := range objects {
-		s.upsert(object)
-	}
-	s.endList()
-	s.markSynced()
-	s.setVersion(resourceVersion)
-	return s.endWrite()
+	return w.store.update(func(s *Store[T]) {
+		s.startList()
+		for _, object := range objects {
+			s.upsert(object)
+		}
+		s.endList()
+		s.markSynced()
+		s.setVersion(resourceVersion)
+	})
 }
 
-// beginWrite locks the store for writing and discards the changes from the previous call. If a panic interrupted that
-// call, beginWrite keeps its changes, because the caller has not received them. The caller must unlock the store.
-func (s *Store[T]) beginWrite() {
+// update calls write while the store is locked, and returns the resulting changes. It discards the changes from the
+// previous call. But if a panic interrupted that call, update keeps them, because the caller has not received them.
+func (s *Store[T]) update(write func(*Store[T])) []Change[T] {
 	if !s.writing {
 		clear(s.changes) // lets the garbage collector free the objects
 		s.changes = s.changes[:0]
@@ -63,9 +57,12 @@ func (s *Store[T]) beginWrite() {
 	var none T
 	s.writing, s.removed = true, none
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	write(s)
+	return s.endWrite()
 }
 
-// endWrite returns the changes since beginWrite.
+// endWrite returns the changes since the last call of update.
 func (s *Store[T]) endWrite() []Change[T] {
 	s.writing = false
 	return s.changes
@@ -74,39 +71,38 @@ func (s *Store[T]) endWrite() []Change[T] {
 // apply applies an event of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
 // valid until the next write.
 func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
-	s.beginWrite()
-	defer s.mu.Unlock()
-	switch event.Type {
-	case lw.ListStarted:
-		s.startList()
-	case lw.Added, lw.Modified:
-		s.listedCount++
-		s.upsert(event.Object)
-	case lw.Deleted:
-		s.applyDeletion(event.Object)
-	case lw.DecodeFailed:
-		s.listedCount++
-		s.applyDecodeError(event.Err)
-	case lw.Interrupted:
-		s.distrust(event.Interruption.Err)
-	case lw.Restored:
-		s.endList()
-		s.restored = true
-	case lw.Synced:
-		s.partial = false
-		s.endList()
-		s.markSynced()
-	case lw.WatchStarted:
-		if s.restored {
+	return s.update(func(s *Store[T]) {
+		switch event.Type {
+		case lw.ListStarted:
+			s.startList()
+		case lw.Added, lw.Modified:
+			s.listedCount++
+			s.upsert(event.Object)
+		case lw.Deleted:
+			s.applyDeletion(event.Object)
+		case lw.DecodeFailed:
+			s.listedCount++
+			s.applyDecodeError(event.Err)
+		case lw.Interrupted:
+			s.distrust(event.Interruption.Err)
+		case lw.Restored:
+			s.endList()
+			s.restored = true
+		case lw.Synced:
+			s.partial = false
+			s.endList()
 			s.markSynced()
+		case lw.WatchStarted:
+			if s.restored {
+				s.markSynced()
+			}
 		}
-	}
-	// A list without a resourceVersion clears the previous resourceVersion, because a watch must not resume from a
-	// state before the list.
-	if event.ResourceVersion != "" || event.Type == lw.Synced || event.Type == lw.Restored {
-		s.setVersion(event.ResourceVersion)
-	}
-	return s.endWrite()
+		// A list without a resourceVersion clears the previous resourceVersion, because a watch must not resume from a
+		// state before the list.
+		if event.ResourceVersion != "" || event.Type == lw.Synced || event.Type == lw.Restored {
+			s.setVersion(event.ResourceVersion)
+		}
+	})
 }
 
 func (s *Store[T]) setVersion(version string) {
