@@ -16,22 +16,25 @@ type Index[T any, K comparable] struct {
 	live    *Index[T, K] // the index in the store; x itself unless x belongs to a snapshot
 	removed bool         // Remove was called
 	keys    func(T, []K) []K
-	seed    maphash.Seed
+	seed    maphash.Seed     // random, so that nobody can choose keys that all have the same hash
 	objects *slots.Vector[T] // objects of the store, or of the snapshot
 	table   slots.Table      // maps the hash of a key to a cell
 	cells   slots.Vector[*posting[K]]
 
 	// Only the writer of the store uses the remaining fields.
-	singleKey []uint32 // maps a slot to the cell of the object's only key, plus one; zero if there is no such cell
-	old, new  []K      // keys of the object before and after the current write
-	scratch   []K      // buffer for the result of the keys func
+
+	// singleKey maps a slot to the cell of the object's only key, plus one. It is zero if there is no such cell. An update
+	// then need not compute the old key again, which is slow for keys in JSON.
+	singleKey []uint32
+	old, new  []K // keys of the object before and after the current write; prepare computes them before anything changes
+	scratch   []K // buffer for the result of the keys func
 }
 
 // posting contains the objects with one key.
 type posting[K comparable] struct {
 	key   K
 	slots slots.Set // slots of the objects with the key; never empty
-	epoch uint64    // slots may be modified in place only in this epoch
+	epoch uint64    // slots may be modified in place only in this epoch, because an older snapshot shares them; see Store.epoch
 }
 
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys.

@@ -15,33 +15,45 @@ import (
 // writer: a [Reflector], an [Informer] or a [Writer].
 type Store[T any] struct {
 	key     func(T) lw.Key
-	seed    maphash.Seed
+	seed    maphash.Seed // random, so that nobody can choose names that all have the same hash
 	compare comparison[T]
-	from    collection
+	from    collection // selectors of the collection; Save writes them, so that Restore can reject other selectors
 
-	mu            sync.RWMutex
-	state         state[T]
-	indexes       []indexer[T]
-	epoch         uint64                   // epoch of the current writes; each snapshot starts a new epoch, so that later writes copy the nodes it shares
-	waiters       map[chan struct{}]string // maps a channel of each blocked WaitFor to the resourceVersion that it waits for
-	synced        chan struct{}
-	decodeErrors  map[lw.Key]decodeFailure    // last error of each object that could not be decoded
-	snapshot      atomic.Pointer[Snapshot[T]] // snapshot of the current state; nil until requested
-	beforeList    *Snapshot[T]                // snapshot of the state before the current list
-	changedByList bool                        // the current list has changed the store
-	distrusted    bool                        // stored objects may have changed without a new resourceVersion; see Store.distrust
+	mu      sync.RWMutex
+	state   state[T]
+	indexes []indexer[T]
+	synced  chan struct{} // closed when the server has confirmed the whole state
+	// waiters maps a channel of each blocked WaitFor to the resourceVersion that it waits for.
+	waiters map[chan struct{}]string
+	// decodeErrors contains the last error of each object that could not be decoded. Save fails while there is one, because
+	// a run that resumes from the saved state would never receive the object.
+	decodeErrors map[lw.Key]decodeFailure
+	// epoch makes snapshots cheap. A snapshot shares all nodes of state with the store and starts a new epoch. A later write
+	// recognizes the shared nodes by their older epoch, and copies them before it changes them.
+	epoch uint64
+	// snapshot is the snapshot of the current state, or nil. Callers that ask again before the next write share it.
+	snapshot atomic.Pointer[Snapshot[T]]
+	// beforeList is the snapshot of the state before the current list. During a list, Snapshot returns it, because the store
+	// then mixes objects of two resourceVersions. It is nil if there is no current list.
+	beforeList *Snapshot[T]
+	// changedByList is true if the current list has changed the store. Otherwise beforeList is still valid after the list.
+	changedByList bool
+	// distrusted is true if an object may have changed without a new resourceVersion, for example because the server was
+	// restored from a backup. The next run then starts with a list, and until this list is complete, objects with the same
+	// resourceVersion do not count as equal. See Store.distrust.
+	distrusted bool
 
 	// Only the writer uses the remaining fields.
 	listing     bool     // true between the events ListStarted and Synced
-	listedCount int      // number of objects in the current list
 	lists       int      // number of lists that have started; endList forgets the decode errors of earlier lists
-	initial     bool     // the current list is the first list
-	partial     bool     // the store lacks objects that have not changed; see Reflector.ResumeFrom
-	restored    bool     // the objects come from a saved state that the server has not confirmed
-	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
+	listedCount int      // number of objects in the current list
+	listedSlots []uint64 // bitmap of the slots whose objects are in the current list; endList deletes the other objects
+	initial     bool     // the current list is the first list, so that its changes have Change.Initial
+	partial     bool     // the store lacks objects that have not changed, so that verify must not miss them; see Reflector.ResumeFrom
+	restored    bool     // the objects come from a saved state; Synced stays open until the server has confirmed them
 	changes     []Change[T]
-	writing     bool // a write is in progress, or a panic interrupted it
-	removed     T    // object that the last Deleted event removed from the store
+	writing     bool // a write is in progress, or a panic interrupted it; the next write must then keep changes
+	removed     T    // object that the last Deleted event removed; a filter needs it, because the event may contain a newer object
 }
 
 // state contains the fields of a store that a snapshot copies.
@@ -49,7 +61,7 @@ type state[T any] struct {
 	objects slots.Vector[T]
 	table   slots.Table // maps the hash of a key to a slot of objects
 	length  int
-	version string
+	version string // resourceVersion of the collection; older than the objects during a list
 }
 
 // NewStore returns an empty store and its only writer. The func key returns the key of an object. It may be nil if T

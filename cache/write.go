@@ -175,6 +175,8 @@ func (s *Store[T]) distrust(cause error) {
 	}
 }
 
+// setDistrusted discards the current snapshot and replaces beforeList with a copy, because callers may already hold these
+// snapshots, which are immutable.
 func (s *Store[T]) setDistrusted() {
 	s.distrusted = true
 	s.snapshot.Store(nil)
