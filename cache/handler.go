@@ -131,16 +131,10 @@ func (r *Registration[T]) run(ctx context.Context) {
 // handler has no resyncs, consume also ends when its queue is empty. It then returns true, and the next change starts
 // another goroutine.
 func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) bool) (parked bool) {
-	var timer *time.Timer
-	var due time.Time
-	var fired <-chan time.Time // never receives a value if resyncs are disabled
-	if r.opts.Resync > 0 {
-		due = time.Now().Add(r.opts.Resync)
-		timer = time.NewTimer(r.opts.Resync)
-		fired = timer.C
-	}
+	resyncs := r.opts.Resync > 0
+	due := time.Now().Add(r.opts.Resync)
 	for ctx.Err() == nil {
-		next, found := r.queue.take(timer == nil)
+		next, found := r.queue.take(!resyncs)
 		r.queueResync()
 		switch {
 		case found == queueClosed:
@@ -148,6 +142,10 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 		case found == queueParked:
 			return true
 		case found == queueEmpty:
+			var fired <-chan time.Time // never receives a value if resyncs are disabled
+			if resyncs {
+				fired = time.After(time.Until(due))
+			}
 			select {
 			case <-r.queue.ready:
 			case <-ctx.Done():
@@ -160,11 +158,8 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 				return false
 			}
 		}
-		// A handler that is always busy never reads the timer's channel, so this reads the clock. Polling a channel of
-		// simulated time can crash Go 1.26 under the race detector.
-		if timer != nil && !time.Now().Before(due) {
+		if resyncs && !time.Now().Before(due) { // a handler that is always busy never waits for the timer
 			due = time.Now().Add(r.opts.Resync)
-			timer.Reset(r.opts.Resync)
 			if len(r.resyncing) == 0 && !r.queue.hasResyncs() { // otherwise resyncs would pile up for a slow handler
 				r.resyncing = r.informer.Store().List()
 				r.queueResync()
