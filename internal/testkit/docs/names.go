@@ -37,6 +37,7 @@ func Names() map[string]string {
 		"os":         "os",
 		"require":    "github.com/stretchr/testify/require",
 		"strings":    "strings",
+		"sync":       "sync",
 		"testing":    "testing",
 		"time":       "time",
 	}
