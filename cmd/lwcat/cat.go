@@ -10,9 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
-	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -23,58 +23,62 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	if pipe, ok := stdout.(*os.File); ok {
 		go onReaderGone(ctx, pipe, func() { fail(syscall.EPIPE) })
 	}
-	source, err := c.open(ctx, status, fail)
+	if c.recording.replay != "" {
+		return c.replay(ctx, stdout, status)
+	}
+	server, err := c.connect(ctx, status.out)
 	if err != nil {
 		return err
 	}
-	err = source.withHint(catSource(ctx, c, source, stdout, status))
-	return cmp.Or(source.close(), err) // an incomplete recording is always reported
+	defer server.http.Close()
+	return server.withHint(server.cat(ctx, c, stdout, status))
 }
 
-func catSource(ctx context.Context, c *config, source *source, stdout io.Writer, status *status) error {
+func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, status *status) (err error) {
 	trace := &lw.Trace{Redirected: status.logRedirect}
 	if c.log.verbose {
 		status.traceRequests(trace)
-		status.logf("%s", source.description)
+		status.logf("server %s, context %q, user %q", s.Server, s.Context, s.User)
 	}
 	ctx = lw.WithTrace(ctx, trace)
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
-	resources, err := source.resources(ctx, c, status)
+	p := newPrinter(c.output.format, stdout, status)
+	if c.recording.record != "" { // before the first request, so that the file is not missing after a failed start
+		if p.recorder, err = newRecorder(c.recording.record); err != nil {
+			return err
+		}
+		defer func() { err = cmp.Or(p.recorder.close(), err) }() // an incomplete recording is always reported
+	}
+	resources, err := s.resolve(ctx, &c.resources, status)
 	if err != nil {
 		return err
 	}
 	if err := c.limits.validateResources(resources); err != nil {
 		return err
 	}
-	var file *resumeFile
 	if c.limits.resume != "" {
-		if file, err = openResume(c.limits.resume, source.serverURL, status); err != nil {
+		if p.resume, err = openResume(c.limits.resume, s.Server); err != nil {
 			return err
 		}
 	}
-	err = followAll(ctx, c, source, resources, stdout, status, file)
-	return cmp.Or(file.close(), err)
+	return s.follow(ctx, c, resources, p)
 }
 
-// followAll prints the events of resources until one stream fails or all streams end.
-func followAll(ctx context.Context, c *config, source *source, resources []lw.Resource, stdout io.Writer, status *status, file *resumeFile) error {
+// follow prints the events of resources until one stream fails or all streams end.
+func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resource, p *printer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
-	out := newPrinter(c.output.format, stdout, status)
-	var streams sync.WaitGroup
+	var streams, saving sync.WaitGroup
 	var failed atomic.Bool         // whether a stream failed while the other streams continued
 	var goal atomic.Pointer[error] // the error that reports that --until or --count was reached, or nil
-	for _, s := range c.newStreams(resources, out, status, stats, file) {
-		transport, now, end := source.newCollection()
-		s.now = now
+	for _, stream := range c.newStreams(resources, p, stats) {
 		streams.Go(func() {
-			defer end()
-			err := s.run(ctx, transport)
+			err := stream.run(ctx, s.transport)
 			if c.continuesAfter(err) {
-				status.logError(source.withHint(err))
+				p.status.logError(s.withHint(err))
 				failed.Store(true)
-			} else if err != nil && !errors.Is(err, recording.ErrEnd) {
+			} else if err != nil {
 				if errors.Is(err, errDone) || errors.Is(err, errCounted) {
 					goal.Store(&err)
 				}
@@ -82,13 +86,10 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 			}
 		})
 	}
-	if file != nil {
-		go file.run(cancel)
+	if p.resume != nil {
+		saving.Go(func() { p.saveUntil(ctx, cancel) })
 	}
-	logTotals := func() {}
-	if c.log.stats {
-		logTotals = status.logStats(ctx, stats)
-	}
+	logTotals := c.logStats(ctx, p.status, stats)
 	streams.Wait()
 	err := context.Cause(ctx)
 	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
@@ -96,24 +97,23 @@ func followAll(ctx context.Context, c *config, source *source, resources []lw.Re
 	}
 	cancel(nil)
 	logTotals()
-	err = cmp.Or(err, file.commit(out))
-	switch {
-	case err == nil && failed.Load():
+	saving.Wait()
+	err = cmp.Or(err, p.flush())
+	err = cmp.Or(p.save(), err)
+	if err == nil && failed.Load() {
 		return errFailed
-	case err == nil && source.player != nil:
-		return source.reportEnd(status)
 	}
 	return err
 }
 
 // newStreams returns a stream for each resource. The streams share the output, the limits and the statistics.
-func (c *config) newStreams(resources []lw.Resource, out *printer, status *status, stats *stats, file *resumeFile) (all []*stream) {
+func (c *config) newStreams(resources []lw.Resource, p *printer, stats *stats) (all []*stream) {
 	limiter := newLimiter(&c.limits, len(resources))
 	for i, resource := range resources {
 		kind := shortName(resource)
 		all = append(all, &stream{
-			config: c, number: i, resource: resource, kind: kind, out: out, limiter: limiter, progress: newProgress(file, resource, &c.resources),
-			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats, resource: kind}, verbose: c.log.verbose},
+			config: c, number: i, resource: resource, kind: kind, out: p, limiter: limiter,
+			reporter: reporter{name: resource.String(), status: p.status, meter: &meter{stats: stats, resource: kind}, verbose: c.log.verbose},
 		})
 	}
 	return all
@@ -131,40 +131,97 @@ func (c *config) continuesAfter(err error) bool {
 // shortName returns a collection's name without its namespace, for example "deployments.apps". For a raw path, it
 // returns the path.
 func shortName(r lw.Resource) string {
-	switch {
-	case r.Raw != "":
-		return r.Raw
-	case r.Group != "":
-		return r.Plural + "." + r.Group
-	}
-	return r.Plural
+	r.Namespace, r.Name = "", ""
+	return r.String()
 }
 
-// printer writes the events of all streams to standard output.
+// printer writes the events of all streams to standard output, and to the files of --record and --resume.
 type printer struct {
-	mu     sync.Mutex
-	out    *bufio.Writer
-	format output.Format
-	status *status
+	mu       sync.Mutex
+	out      *bufio.Writer
+	format   output.Format
+	status   *status
+	recorder *recorder   // nil without --record
+	resume   *resumeFile // nil without --resume
 }
 
 func newPrinter(format output.Format, out io.Writer, status *status) *printer {
 	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
-// print writes events, and flushes them if flush is true. flush is false while more events of the same list follow.
-func (p *printer) print(events []output.Event, flush bool) (err error) {
+// print writes the changes of an event, and flushes them if flush is true. flush is false while more changes of the same
+// list follow. hidden changes are only recorded. whole is false if the limits of the run omit some changes.
+func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output.Event, whole, hidden, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range events {
-		p.format.Print(p.out, &events[i])
+	if p.recorder != nil {
+		if err := p.recorder.write(s, event, changes); err != nil {
+			return err
+		}
+	}
+	if p.resume != nil {
+		p.resume.add(s.resumeID(), event, changes, whole)
+	}
+	if !hidden {
+		for i := range changes {
+			p.format.Print(p.out, &changes[i])
+		}
 	}
 	if !flush {
 		return nil
+	}
+	return p.flushLocked()
+}
+
+func (p *printer) flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.flushLocked()
+}
+
+// flushLocked writes the delayed events. The caller holds mu.
+func (p *printer) flushLocked() (err error) {
+	if p.recorder != nil {
+		if err := p.recorder.out.Flush(); err != nil {
+			return recordError(err)
+		}
 	}
 	p.status.withoutLine(func() {
 		p.format.Flush(p.out)
 		err = p.out.Flush()
 	})
+	if err == nil && p.resume != nil {
+		p.resume.commit()
+	}
 	return err
+}
+
+// saveUntil saves the resume file regularly until ctx is done. If another process writes to the file, it calls fail.
+// Other errors may be temporary, so only the save at the end of the run reports them.
+func (p *printer) saveUntil(ctx context.Context, fail func(error)) {
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		_ = p.flush() // prints the objects of a long list; the next print returns the same error
+		if err := p.save(); errors.Is(err, errShared) {
+			fail(err)
+			return
+		}
+	}
+}
+
+// save saves the printed state. Only one goroutine may call it at a time.
+func (p *printer) save() error {
+	if p.resume == nil {
+		return nil
+	}
+	p.mu.Lock()
+	snapshot := p.resume.store.Snapshot()
+	p.mu.Unlock()
+	return p.resume.save(snapshot)
 }

@@ -30,7 +30,7 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 // outputEvents converts an event and its changes to output events.
 func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
-	now := s.time()
+	now := time.Now()
 	if s.noInitialState && (event.Type == lw.Modified || event.Type == lw.Deleted) {
 		var old *lw.Object
 		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object has two changes
@@ -51,7 +51,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Added, now, d.New, nil)
 	case d.Type == lw.Deleted:
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
-	case s.progress == nil || !isStub(d.Old):
+	case s.out.resume == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
 	case sameVersion(d.Old, d.New): // the previous run already printed this version
 		s.limiter.take(s.number, []output.Event{{Type: lw.Modified, Object: d.New}}, false)

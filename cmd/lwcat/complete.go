@@ -11,7 +11,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -113,15 +112,15 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	if strings.HasPrefix(word, "/") {
 		return nil
 	}
-	transport, namespace := c.connect(ctx)
-	if transport == nil {
-		return nil
+	server, err := c.connect(ctx, io.Discard)
+	if err != nil {
+		return nil // completions report no errors
 	}
 	if kind, _, slash := strings.Cut(word, "/"); slash {
 		if c.resources.names = []string{kind}; c.resources.allNamespaces {
 			c.resources.namespaces = []string{""}
 		}
-		resources, _ := resolve(ctx, transport, &c.resources, namespace, func(string, ...any) {}) // completions report no errors
+		resources, _ := resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {}) // completions report no errors
 		for _, resource := range resources {
 			for _, name := range c.objectNames(ctx, resource) {
 				found = append(found, kind+"/"+name)
@@ -129,7 +128,7 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 		}
 		return compact(found)
 	}
-	all, err := discovery.Ask(ctx, transport)
+	all, err := discovery.Ask(ctx, server.http)
 	if err != nil {
 		return nil
 	}
@@ -140,27 +139,13 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	return found
 }
 
-// connect returns the transport and the namespace that the flags select, or a nil transport if the kubeconfig cannot be
-// loaded.
-func (c *config) connect(ctx context.Context) (transport lw.Transport, namespace string) {
-	config, err := c.server.load(ctx, io.Discard)
-	if err != nil {
-		return nil, ""
-	}
-	transport, err = lwhttp.New(config.Server, config.HTTP)
-	if err != nil {
-		return nil, ""
-	}
-	return transport, config.Namespace
-}
-
 // objectNames returns the names of a collection's first 500 objects.
 func (c *config) objectNames(ctx context.Context, resource lw.Resource) (names []string) {
-	transport, _ := c.connect(ctx)
-	if transport == nil {
+	server, err := c.connect(ctx, io.Discard)
+	if err != nil {
 		return nil
 	}
-	client, err := lw.NewClient(transport, resource, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	client, err := lw.NewClient(server.http, resource, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
 	if err != nil {
 		return nil
 	}

@@ -75,12 +75,18 @@ func (c *config) sections(terminal bool) []section {
 }
 
 // validate checks the parsed flags and the arguments.
-func (c *config) validate(names []string, terminal bool) error {
+func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) error {
 	c.resources.names, c.output.terminal = names, terminal
-	c.recording.limits = &c.limits
 	c.output.options.Namespaces, c.output.options.Resources = c.resources.allNamespaces || len(c.resources.namespaces) > 1, len(split(c.resources.names)) > 1
-	c.server.replaying, c.resources.replaying = c.recording.replay != "", c.recording.replay != ""
-	for _, validate := range []func() error{c.server.validate, c.resources.validate, c.output.validate, c.limits.validate, c.recording.validate} {
+	if err := c.recording.validate(flags); err != nil {
+		return err
+	}
+	if c.recording.replay == "" { // a replay needs no resources
+		if err := c.resources.validate(); err != nil {
+			return err
+		}
+	}
+	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate} {
 		if err := validate(); err != nil {
 			return err
 		}

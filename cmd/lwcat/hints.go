@@ -41,24 +41,11 @@ func (s *status) logError(err error) {
 	}
 }
 
-// connection contains the loaded kubeconfig and the flags that selected it.
-type connection struct {
-	*kubeconfig.Config
-	flags *serverOptions
-}
-
 // withHint adds a hint to an error of the server or the output.
-func (s *source) withHint(err error) error {
+func (s *connection) withHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return withHint(err, "the disk is full; with --resume FILE, the next run continues where this one ended")
 	}
-	if s.connection == nil || err == nil {
-		return err
-	}
-	return s.connection.withHint(err)
-}
-
-func (s *connection) withHint(err error) error {
 	for _, hint := range []func(error) string{s.rejectionHint, s.pluginHint, s.certificateHint, s.schemeHint, s.networkHint} {
 		if text := hint(err); text != "" {
 			return withHint(err, text)

@@ -138,9 +138,9 @@ func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 			"check with kubectl auth can-i impersonate users --context x",
 	} {
 		rejection := &lw.StatusError{Code: http.StatusForbidden, Message: message, Kind: strings.Fields(message)[0]}
-		c := &connection{&kubeconfig.Config{Server: "https://s", Context: "x", User: "dev", HTTP: &lwhttp.Options{
+		c := &connection{Config: &kubeconfig.Config{Server: "https://s", Context: "x", User: "dev", HTTP: &lwhttp.Options{
 			CertFile: "c.crt", Header: http.Header{"Impersonate-User": {"jane doe"}, "Impersonate-Group": {"dev", "ops"}},
-		}}, &serverOptions{}}
+		}}, flags: &serverOptions{}}
 		err := c.withHint(&streamError{lw.Resource{Version: "v1", Plural: "pods", Namespace: "shop"}, rejection})
 		hinted, ok := errors.AsType[*hintedError](err)
 		require.True(t, ok)

@@ -131,7 +131,7 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, hint := c.fromKubectl(cmd.Flags(), args)
-			if err := c.validate(args, terminal); err != nil {
+			if err := c.validate(cmd.Flags(), args, terminal); err != nil {
 				return usageError{err}
 			}
 			if hint != "" {

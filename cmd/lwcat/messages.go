@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -183,13 +182,18 @@ func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 
 func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
 
-// logStats shows rates on a terminal until ctx is done. The returned function waits for that and writes the totals.
-func (s *status) logStats(ctx context.Context, stats *stats) (logTotals func()) {
+// logStats shows rates on a terminal if --stats is set. The returned function ends that and writes the totals.
+func (c *config) logStats(ctx context.Context, status *status, stats *stats) (logTotals func()) {
+	if !c.log.stats {
+		return func() {}
+	}
+	ctx, end := context.WithCancel(ctx)
 	var rates sync.WaitGroup
-	rates.Go(func() { s.showRates(ctx, stats) })
+	rates.Go(func() { status.showRates(ctx, stats) })
 	return func() {
+		end()
 		rates.Wait()
-		fmt.Fprintln(s.out, stats.snapshot().json())
+		fmt.Fprintln(status.out, string(encode(stats.snapshot())))
 	}
 }
 
@@ -256,15 +260,6 @@ func (s *stats) snapshot() metrics {
 		f.MeanLagSeconds = s.totalLag.Seconds() / float64(f.Events)
 	}
 	return f
-}
-
-// json returns the metrics as one line of JSON.
-func (f metrics) json() string {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
 }
 
 // rates describes the metrics and the rates since an earlier snapshot.

@@ -1,18 +1,23 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/spf13/pflag"
 )
 
@@ -21,27 +26,31 @@ type recordOptions struct {
 	record string
 	replay string
 	speed  float64 // speed of the replay; 0 means no delays
-	limits *rangeOptions
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
-	set.StringVar(&o.record, "record", "", "write the server's responses, including all objects, to `FILE` for --replay")
+	set.StringVar(&o.record, "record", "", "also write all events, including all objects, to `FILE` for --replay")
 	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
-func (o *recordOptions) validate() (err error) {
+// liveFlags are the flags that --replay rejects, because they select requests.
+var liveFlags = []string{
+	"server", "namespace", "all-namespaces", "selector", "field-selector", "for", "types", "metadata-only", "from", "resume", "record",
+}
+
+func (o *recordOptions) validate(flags *pflag.FlagSet) (err error) {
+	for _, name := range liveFlags {
+		if o.replay != "" && flags.Changed(name) {
+			return fmt.Errorf("--%s and --replay cannot be combined", name)
+		}
+	}
 	switch {
 	case o.record == "-":
 		return errors.New("--record needs a file, because lwcat writes the events to standard output")
-	case o.record != "" && o.replay != "":
-		return errors.New("--record and --replay cannot be combined")
-	case o.limits.resume != "" && (o.record != "" || o.replay != ""):
-		return errors.New("--resume omits objects that a recording must contain: do not combine it with --record or --replay")
-	case o.limits.from != "" && o.replay != "":
-		return errors.New("--replay starts where the recording starts: omit --from")
-	case o.replay != "":
-		o.replay, o.speed, err = cutSpeed(o.replay)
+	case o.record != "" && flags.Changed("resume"):
+		return errors.New("--resume omits objects that a recording must contain: do not combine it with --record")
 	}
+	o.replay, o.speed, err = cutSpeed(o.replay)
 	return err
 }
 
@@ -61,54 +70,62 @@ func cutSpeed(text string) (file string, speed float64, err error) {
 	return text[:at], speed, nil
 }
 
-// source supplies collections from a server or from a recording.
-type source struct {
-	serverURL   string // URL of the server
-	namespace   string // default namespace
-	description string // description of the source for messages
-
-	connection *connection  // nil for a recording
-	transport  lw.Transport // transport for discovery
-	close      func() error
-	writer     *recording.Writer    // set with --record
-	recorded   *recording.Recording // set with --replay
-	player     *recording.Player
+// recordedEvent is a line of a recording: an event in the format of -o jsonl, or a state of the stream.
+type recordedEvent struct {
+	Type            string          `json:"type"`
+	Time            time.Time       `json:"time"`
+	Resource        string          `json:"resource"`
+	Collection      string          `json:"collection,omitempty"` // missing in the output of -o jsonl
+	Key             string          `json:"key,omitempty"`
+	ResourceVersion string          `json:"resourceVersion,omitempty"`
+	Error           string          `json:"error,omitempty"`  // set for INTERRUPTED
+	Relist          bool            `json:"relist,omitempty"` // whether a list follows the interruption
+	Object          json.RawMessage `json:"object,omitempty"`
 }
 
-// open connects to the server or opens the recording. It calls fail if --record later fails to write.
-func (c *config) open(ctx context.Context, status *status, fail func(error)) (*source, error) {
-	if c.recording.replay != "" {
-		recorded, err := recording.Open(c.recording.replay)
-		if err != nil {
-			return nil, err
-		}
-		if len(recorded.Collections) > 0 {
-			c.limits.from = recorded.Collections[0].From
-		}
-		player := recorded.Play(c.recording.speed)
-		return &source{description: "recording " + c.recording.replay, namespace: "default", transport: player.Discovery(), close: recorded.Close, recorded: recorded, player: player}, nil
+// recorder writes a recording. The printer's lock protects it.
+type recorder struct {
+	file *os.File
+	out  *bufio.Writer
+	json *json.Encoder
+}
+
+// newRecorder creates a recording. It does not replace an existing file, but it can write to a pipe.
+func newRecorder(path string) (*recorder, error) {
+	flags := os.O_WRONLY
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+		flags |= os.O_CREATE | os.O_EXCL
 	}
-	config, err := c.server.load(ctx, status.out)
+	file, err := os.OpenFile(path, flags, 0o600)
+	if os.IsExist(err) {
+		err = fmt.Errorf("%s already exists: specify another file, or remove it", path)
+	}
 	if err != nil {
-		return nil, err
-	}
-	http, err := lwhttp.New(config.Server, config.HTTP)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{connection: &connection{config, &c.server}, serverURL: config.Server, namespace: config.Namespace, transport: c.server.newTransport(http), close: func() error { http.Close(); return nil }}
-	s.description = fmt.Sprintf("server %s, context %q, user %q", config.Server, config.Context, config.User)
-	if c.recording.record == "" {
-		return s, nil
-	}
-	s.writer, err = recording.Create(c.recording.record, func(err error) { fail(recordError(err)) })
-	if err != nil {
-		http.Close()
 		return nil, recordError(err)
 	}
-	s.transport = s.writer.Transport(s.transport)
-	s.close = func() error { http.Close(); return recordError(s.writer.Close()) }
-	return s, nil
+	r := &recorder{file: file, out: bufio.NewWriter(file)}
+	r.json = json.NewEncoder(r.out)
+	r.json.SetEscapeHTML(false) // keeps the bytes of the objects
+	return r, nil
+}
+
+// write appends the changes of an event, and the event itself if it is a state of the stream.
+func (r *recorder) write(s *stream, event *lw.Event[*lw.Object], changes []output.Event) (err error) {
+	for _, e := range changes {
+		err = cmp.Or(err, r.json.Encode(recordedEvent{
+			Type: e.Type.String(), Time: e.Time.UTC(), Resource: s.kind, Collection: s.name,
+			Key: e.Object.Key().String(), ResourceVersion: e.Object.GetResourceVersion(), Object: json.RawMessage(e.Object.Raw()),
+		}))
+	}
+	switch event.Type {
+	case lw.ListStarted, lw.Synced, lw.WatchStarted, lw.Interrupted, lw.Restored:
+		state := recordedEvent{Type: event.Type.String(), Time: time.Now().UTC(), Resource: s.kind, Collection: s.name, ResourceVersion: event.ResourceVersion}
+		if i := event.Interruption; i != nil {
+			state.Error, state.Relist = i.Err.Error(), i.Relist
+		}
+		err = cmp.Or(err, r.json.Encode(state))
+	}
+	return recordError(err)
 }
 
 func recordError(err error) error {
@@ -122,42 +139,186 @@ func recordError(err error) error {
 	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would interpret it as a closed standard output
 }
 
-// resources returns the selected collections. If the command line names none, a replay selects all recorded
-// collections.
-func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
-	o := &c.resources
-	if s.recorded != nil && len(o.names) == 0 {
-		for _, followed := range s.recorded.Collections {
-			resources = append(resources, followed.Resource)
-			o.labels, o.fields = followed.Labels, followed.Fields // all collections of a run have the same selectors
+// close flushes and closes the file.
+func (r *recorder) close() error { return recordError(errors.Join(r.out.Flush(), r.file.Close())) }
+
+// readRecording iterates over the lines of a recording. The last error names the invalid line.
+func readRecording(file *os.File) iter.Seq2[recordedEvent, error] {
+	return func(yield func(recordedEvent, error) bool) {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			yield(recordedEvent{}, err)
+			return
 		}
-		if len(resources) == 0 {
-			return nil, errors.Join(errors.New("the recording does not list its collections: specify one, for example /api/v1/pods"), s.recorded.Broken)
+		in := bufio.NewReader(file)
+		for number := 1; ; number++ {
+			line, err := in.ReadBytes('\n')
+			if err == io.EOF && len(line) == 0 {
+				return
+			}
+			event, err := parseRecorded(line, err)
+			if err != nil {
+				err = fmt.Errorf("%s: line %d of the recording: %w", file.Name(), number, err)
+			}
+			if !yield(event, err) || err != nil {
+				return
+			}
 		}
-		return resources, nil
 	}
-	if resources, err = s.resolve(ctx, o, status); err != nil {
-		return nil, err
-	}
-	for _, r := range resources {
-		if s.writer != nil {
-			s.writer.Follow(recording.Collection{Resource: r, Labels: o.labels, Fields: o.fields, From: c.limits.from})
-		}
-	}
-	return resources, nil
 }
 
-// newCollection returns the transport and the clock of one collection. A nil clock means the system clock.
-func (s *source) newCollection() (transport lw.Transport, now func() time.Time, end func()) {
-	if s.player == nil {
-		return s.transport, nil, func() {}
+// parseRecorded parses a line. Its errors contain no text of the line, because that may be a part of a Secret.
+func parseRecorded(line []byte, err error) (event recordedEvent, _ error) {
+	var old struct{ Format string }
+	switch {
+	case err == io.EOF:
+		return event, errors.New("the line is incomplete")
+	case err != nil:
+		return event, err
+	case json.Unmarshal(line, &event) == nil && event.eventType() != 0:
+		return event, nil
+	case json.Unmarshal(line, &old) == nil && old.Format == "lwcat-recording":
+		return event, errors.New("lwcat wrote it before version 0.1.0, in another format: use the build that wrote it, or record again")
 	}
-	playback := s.player.Collection()
-	return playback, playback.Now, playback.Close
+	return event, errors.New("the line is not an event that lwcat --record or lwcat -o jsonl printed")
 }
 
-// reportEnd logs that a replay is complete. It returns an error if the recording is damaged.
-func (s *source) reportEnd(status *status) error {
-	status.logf("replayed a recording of %v", s.recorded.Length.Round(time.Millisecond))
-	return s.recorded.Broken
+// eventType returns the type of a recorded event, or 0 if it is unknown.
+func (e *recordedEvent) eventType() lw.EventType {
+	for t := lw.ListStarted; t <= lw.Restored; t++ {
+		if t.String() == e.Type {
+			return t
+		}
+	}
+	return 0
+}
+
+// replayed is a recorded collection.
+type replayed struct {
+	*stream
+	objects map[lw.Key]*lw.Object // the existing objects
+	ended   bool                  // whether --once has ended the stream
+}
+
+// replay prints the events of a recording.
+func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) error {
+	file, err := os.Open(c.recording.replay)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	resources, names, err := c.recorded(file)
+	if err != nil {
+		return err
+	}
+	if err := c.limits.validateResources(resources); err != nil {
+		return err
+	}
+	ctx, stop := c.limits.deadline(ctx)
+	defer stop()
+	p, stats := newPrinter(c.output.format, stdout, status), newStats()
+	streams := map[string]*replayed{}
+	for i, s := range c.newStreams(resources, p, stats) {
+		s.name = names[i]
+		streams[s.name] = &replayed{stream: s, objects: map[lw.Key]*lw.Object{}}
+	}
+	logTotals := c.logStats(ctx, status, stats)
+	err = c.play(ctx, file, streams, status)
+	err = cmp.Or(err, p.flush())
+	logTotals()
+	return err
+}
+
+// recorded returns the recorded collections that the arguments select, and their names. It ignores lines after a damaged
+// line.
+func (c *config) recorded(file *os.File) (resources []lw.Resource, names []string, err error) {
+	wanted := split(c.resources.names)
+	var others []string
+	first := true
+	for event, err := range readRecording(file) {
+		if err != nil && first {
+			return nil, nil, err
+		}
+		first = false
+		resource, collection := lw.Resource{Raw: event.Resource}, cmp.Or(event.Collection, event.Resource)
+		if !strings.HasPrefix(event.Resource, "/") {
+			plural, group, _ := strings.Cut(event.Resource, ".")
+			resource = lw.Resource{Plural: plural, Group: group}
+		}
+		switch {
+		case err != nil || slices.Contains(names, collection):
+		case len(wanted) == 0 || slices.Contains(wanted, event.Resource) || slices.Contains(wanted, resource.Plural):
+			resources, names = append(resources, resource), append(names, collection)
+		default:
+			others = append(others, event.Resource)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil, fmt.Errorf("the recording contains no events of %s, only of %s", strings.Join(wanted, ", "), strings.Join(compact(others), ", "))
+	}
+	return resources, names, nil
+}
+
+// play prints the events of the recorded collections at the selected speed.
+func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) error {
+	var first, last time.Time
+	began, playing := time.Now(), len(streams)
+	for event, err := range readRecording(file) {
+		if first.IsZero() {
+			first = event.Time
+		}
+		if err != nil {
+			status.logf("replayed a recording of %v", last.Sub(first).Round(time.Millisecond))
+			return err
+		}
+		last = event.Time
+		if speed := c.recording.speed; speed > 0 {
+			select {
+			case <-time.After(time.Until(began.Add(time.Duration(float64(last.Sub(first)) / speed)))):
+			case <-ctx.Done():
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		s := streams[cmp.Or(event.Collection, event.Resource)]
+		if s == nil || s.ended {
+			continue
+		}
+		if s.ended, err = s.play(&event); err != nil {
+			return err
+		}
+		if s.ended {
+			if playing--; playing == 0 {
+				break
+			}
+		}
+	}
+	status.logf("replayed a recording of %v", last.Sub(first).Round(time.Millisecond))
+	return nil
+}
+
+// play handles a recorded event like an event of the server. It returns true after the last event of the stream.
+func (s *replayed) play(recorded *recordedEvent) (last bool, err error) {
+	event := lw.Event[*lw.Object]{Type: recorded.eventType(), ResourceVersion: recorded.ResourceVersion}
+	s.events = s.events[:0]
+	switch event.Type {
+	case lw.Restored: // the recorded run started with --from
+		s.noInitialState = true
+		return false, s.restoreEvent(event)
+	case lw.Interrupted:
+		event.Interruption = &lw.Interruption{Err: errors.New(recorded.Error), Relist: recorded.Relist}
+	case lw.Added, lw.Modified, lw.Deleted:
+		o, err := lw.ParseObject(recorded.Object)
+		if err != nil {
+			return false, fmt.Errorf("the recording contains an invalid object: %w", err)
+		}
+		s.appendEvent(event.Type, recorded.Time, o, s.objects[o.Key()])
+		if s.objects[o.Key()] = o; event.Type == lw.Deleted {
+			delete(s.objects, o.Key())
+		}
+		if s.listing {
+			event.Type = lw.Added // the change is the result of a list
+		}
+	}
+	return s.handle(event, s.events)
 }

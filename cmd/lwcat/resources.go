@@ -25,10 +25,10 @@ const maxRetryDelay = 30 * time.Second
 
 // resolve returns the resources that the command line names. It retries after server errors and status 429. With
 // --wait, it also retries while a resource does not exist or the server is unreachable.
-func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
+func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
 		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
-		resources, err := resolve(asking, s.transport, o, s.namespace, func(format string, args ...any) {
+		resources, err := resolve(asking, s.transport, o, s.Namespace, func(format string, args ...any) {
 			if ctx.Err() == nil { // interrupted requests cause misleading warnings
 				status.logf(format, args...)
 			}
@@ -151,7 +151,6 @@ type resourceOptions struct {
 	eventTypes    []string // values of --types (only for events)
 	wait          bool
 	keepGoing     bool
-	replaying     bool // whether --replay is set, so that resource names are optional
 }
 
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
@@ -168,7 +167,7 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 
 func (o *resourceOptions) validate() error {
 	names := split(o.names)
-	if len(names) == 0 && !(o.replaying && len(o.names) == 0) {
+	if len(names) == 0 {
 		return errors.New("no resource given: specify one, for example pods")
 	}
 	for _, name := range names {

@@ -4,117 +4,204 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
+	"io/fs"
+	"os"
+	"time"
 
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/savefile"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// progress tracks the printed state of one collection.
-type progress struct {
-	start *resumeEntry // the state that the previous run saved; nil after the stream has restored it
+// saveEvery is the time between two saves of the resume file. It leaves a second for the save itself, because a killed
+// run may repeat at most five seconds of events.
+const saveEvery = 4 * time.Second
 
-	mu      sync.Mutex
-	pending []output.Event // events that are not flushed yet
-	changes *resumeEntry   // printed changes that are not in the file yet
+// resumeFile is the state of --resume: a stub of each printed object. All collections share one store, so that one
+// save replaces the file atomically. The printer's lock protects it, except for save.
+type resumeFile struct {
+	path    string
+	server  string
+	store   *cache.Store[printed]
+	writer  *cache.Writer[printed]
+	pending []printed // entries of events that are not flushed yet
+
+	saved *cache.Snapshot[printed] // content of the file
+	info  fs.FileInfo              // the file after the last save
 }
 
-// newProgress returns the progress of a collection. The same resource with other selectors has separate progress.
-func newProgress(f *resumeFile, resource lw.Resource, o *resourceOptions) *progress {
-	if f == nil {
-		return nil
-	}
-	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, o.labels, o.fields)
-	p := &progress{start: f.saved[id], changes: newEntry(id)}
-	delete(f.saved, id) // the progress now owns this state
-	f.add(p)
-	return p
+// printed is an entry of a resume file: a printed object, or the resourceVersion of a collection.
+type printed struct {
+	collection string
+	version    string     // resourceVersion at which the next run starts to watch, or "" if it must list
+	object     *lw.Object // nil for the resourceVersion of the collection
+	deleted    bool
 }
 
-// restore returns the resourceVersion and a stub of each object that the previous run printed. It returns ok == false
-// if no run has saved a state.
-func (p *progress) restore() (version string, objects []*lw.Object, ok bool, err error) {
-	saved := p.start
-	p.start = nil
-	if saved == nil {
-		return "", nil, false, nil
+func (p printed) key() lw.Key {
+	key := lw.Key{Namespace: p.collection}
+	if p.object != nil {
+		key.Name = p.object.Key().String()
 	}
-	for key, version := range saved.Objects {
-		stub, err := newStub(saved, key, version)
-		if err != nil {
-			return "", nil, false, err
-		}
-		objects = append(objects, stub)
-	}
-	return saved.ResourceVersion, objects, true, nil
+	return key
 }
 
-// record adds events to the pending events. If written is true, it commits all pending events and stores the
-// resourceVersion unless it is empty.
-func (p *progress) record(seen []output.Event, version string, written bool) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.pending = append(p.pending, seen...)
-	if !written {
-		return
-	}
-	p.commit()
-	if version != "" {
-		p.changes.ResourceVersion = version
-	}
+// stub is the saved part of an object. It contains no data, because objects may be Secrets.
+type stub struct {
+	Kind       string   `json:"kind,omitempty"`
+	APIVersion string   `json:"apiVersion,omitempty"`
+	Metadata   metadata `json:"metadata"`
 }
 
-// commit moves the pending events to the changes. The caller holds mu.
-func (p *progress) commit() {
-	for i := range p.pending {
-		o := p.pending[i].Object
-		if p.pending[i].Type == lw.Deleted {
-			p.changes.Objects[o.Key().String()] = nil
-		} else {
-			p.changes.Kind, p.changes.APIVersion = o.Kind(), o.APIVersion()
-			p.changes.Objects[o.Key().String()] = &objectVersion{UID: o.GetUID(), ResourceVersion: o.GetResourceVersion()}
-		}
-	}
-	clear(p.pending)
-	p.pending = p.pending[:0]
+type metadata struct {
+	Namespace       string `json:"namespace,omitempty"`
+	Name            string `json:"name"`
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion"`
 }
 
-// take returns the changes since the last call, or nil if there are none.
-func (p *progress) take() *resumeEntry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	taken := p.changes
-	if len(taken.Objects) == 0 && taken.ResourceVersion == "" {
-		return nil
-	}
-	p.changes = newEntry(taken.Collection)
-	return taken
+// savedEntry is the JSON of an entry.
+type savedEntry struct {
+	Collection      string          `json:"collection"`
+	ResourceVersion string          `json:"resourceVersion,omitempty"`
+	Object          json.RawMessage `json:"object,omitempty"`
 }
 
-// newStub returns an object with the metadata that the file contains.
-func newStub(saved *resumeEntry, key string, version *objectVersion) (*lw.Object, error) {
-	var m struct {
-		Kind       string `json:"kind,omitempty"`
-		APIVersion string `json:"apiVersion,omitempty"`
-		Metadata   struct {
-			Namespace string `json:"namespace,omitempty"`
-			Name      string `json:"name"`
-			*objectVersion
-		} `json:"metadata"`
+func (p printed) text() string {
+	entry := savedEntry{Collection: p.collection, ResourceVersion: p.version}
+	if o := p.object; o != nil {
+		entry.Object = encode(stub{o.Kind(), o.APIVersion(), metadata{o.GetNamespace(), o.GetName(), o.GetUID(), o.GetResourceVersion()}})
 	}
-	m.Kind, m.APIVersion, m.Metadata.Name, m.Metadata.objectVersion = saved.Kind, saved.APIVersion, key, version
-	if namespace, name, found := strings.Cut(key, "/"); found {
-		m.Metadata.Namespace, m.Metadata.Name = namespace, name
-	}
-	text, err := json.Marshal(m)
+	return string(encode(entry))
+}
+
+func encode(value any) []byte {
+	text, err := json.Marshal(value)
 	if err != nil {
-		return nil, err
+		panic(err) // impossible for the types that lwcat encodes
 	}
-	return lw.ParseObject(text)
+	return text
+}
+
+// openResume reads a resume file, or creates it.
+func openResume(path, server string) (*resumeFile, error) {
+	f := &resumeFile{path: path, server: server}
+	f.store, f.writer = cache.NewStore(printed.key, lw.Identity[printed]{})
+	info, err := os.Stat(path)
+	var entries []printed
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("--resume: %w", err)
+	case err == nil && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("--resume: %s is not a regular file: specify another file", path)
+	case err == nil && info.Size() > 0:
+		if entries, err = f.read(); err != nil {
+			return nil, err
+		}
+	}
+	f.writer.Replace("0", entries...)    // Save requires a resourceVersion, but the entries contain those of the collections
+	return f, f.save(f.store.Snapshot()) // reports an unwritable file at the start
+}
+
+func (f *resumeFile) read() (entries []printed, err error) {
+	reader := cache.NewReflector[*lw.Object](nil, nil)
+	err = savefile.Restore(f.path, reader, f.server, func(text []byte) (*lw.Object, error) {
+		var saved savedEntry
+		if err := json.Unmarshal(text, &saved); err != nil {
+			return nil, err
+		}
+		entry := printed{collection: saved.Collection, version: saved.ResourceVersion}
+		if saved.Object != nil {
+			if entry.object, err = lw.ParseObject(saved.Object); err != nil {
+				return nil, err
+			}
+		}
+		entries = append(entries, entry)
+		return nil, nil
+	})
+	switch {
+	case errors.Is(err, cache.ErrForeign):
+		return nil, fmt.Errorf("--resume: use a separate file for each server: %w", err)
+	case errors.Is(err, cache.ErrCorrupt):
+		return nil, fmt.Errorf("--resume: %s is not a resume file, or another version of lwcat wrote it: "+
+			"delete it to print all objects again, or specify another file: %w", f.path, err)
+	case err != nil:
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	return entries, nil
+}
+
+// restore returns the resourceVersion and the objects of a collection. found is false if no run has printed it.
+func (f *resumeFile) restore(collection string) (version string, objects []*lw.Object, found bool) {
+	for entry := range f.store.All() {
+		switch {
+		case entry.collection != collection:
+			continue
+		case entry.object == nil:
+			version = entry.version
+		default:
+			objects = append(objects, entry.object)
+		}
+		found = true
+	}
+	return version, objects, found
+}
+
+// add records the changes of an event, and the resourceVersion at which the next run continues. While a list is
+// incomplete, the next run must list, because a watch would repeat changes that the list has already shown. commit must
+// follow when the changes are written.
+func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes []output.Event, whole bool) {
+	for i := range changes {
+		f.pending = append(f.pending, printed{collection: collection, object: changes[i].Object, deleted: changes[i].Type == lw.Deleted})
+	}
+	version := printed{collection: collection}
+	switch event.Type {
+	case lw.ListStarted:
+		f.pending = append(f.pending, version)
+	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
+		if version.version = event.ResourceVersion; whole && event.ResourceVersion != "" {
+			f.pending = append(f.pending, version)
+		}
+	}
+}
+
+// commit moves the pending entries to the store after the printer has flushed their events.
+func (f *resumeFile) commit() {
+	for _, entry := range f.pending {
+		if entry.deleted {
+			f.writer.Delete(entry.key())
+		} else {
+			f.writer.Put(entry)
+		}
+	}
+	clear(f.pending) // lets the garbage collector free the objects
+	f.pending = f.pending[:0]
+}
+
+// errShared reports that another process has written the resume file.
+var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")
+
+// save replaces the file with a snapshot of the store.
+func (f *resumeFile) save(snapshot *cache.Snapshot[printed]) error {
+	if f.saved != nil {
+		info, err := os.Stat(f.path)
+		if err != nil || !os.SameFile(info, f.info) || !info.ModTime().Equal(f.info.ModTime()) {
+			return fmt.Errorf("--resume: %s: %w", f.path, errShared)
+		}
+	}
+	if snapshot == f.saved {
+		return nil
+	}
+	err := savefile.Save(f.path, snapshot, f.server, printed.text)
+	if err == nil {
+		f.saved = snapshot
+		f.info, err = os.Stat(f.path)
+	}
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	return nil
 }
 
 // isStub reports whether an object is a stub. Every object from a server has a creation timestamp, but stubs have none.
@@ -123,6 +210,3 @@ func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exi
 func sameVersion(a, b *lw.Object) bool {
 	return a.GetUID() == b.GetUID() && a.GetResourceVersion() == b.GetResourceVersion()
 }
-
-// errShared reports that another process has written the resume file.
-var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")

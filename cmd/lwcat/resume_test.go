@@ -96,19 +96,34 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	require.Equal(t, string(kept), string(left))
 }
 
-func TestResumeFileSizeIsLimited(t *testing.T) {
+func TestRejectsOtherFilesForResume(t *testing.T) {
 	server := start(t, nil)
-	path := filepath.Join(t.TempDir(), "state")
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	require.NoError(t, file.Truncate(maxResumeSize+1)) // extends the file with zero bytes
-	require.NoError(t, file.Close())
-	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
-	require.Equal(t, exitError, code)
-	require.Contains(t, errs, "is larger than")
-	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", t.TempDir(), "--once")
+	folder := t.TempDir()
+	path := filepath.Join(folder, "state")
+	for name, content := range map[string]string{
+		"an older format": `00000000 {"format":"lwcat-resume-2","server":"http://127.0.0.1:1"}` + "\n",
+		"zero bytes":      strings.Repeat("\x00", 1<<20),
+		"text":            "what is this",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		code, out, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
+		require.Equal(t, exitError, code, name)
+		require.Contains(t, errs, "lwcat: --resume: "+path+" is not a resume file, or another version of lwcat wrote it: delete it to print all objects again, or specify another file", name)
+		require.Empty(t, out)
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, content, string(kept), name)
+	}
+	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", folder, "--once")
 	require.Equal(t, exitError, code)
 	require.Contains(t, errs, "is not a regular file")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
+	require.Equal(t, exitDone, code, "an empty file is a new file: %s", errs)
+	code, _, errs = lwcat(t, "-s", start(t, nil).URL, "cm", "--resume", path, "--once")
+	require.Equal(t, exitError, code)
+	require.Contains(t, errs, "--resume: use a separate file for each server")
+	require.Contains(t, errs, server.URL, "the message must name the server of the file")
 }
 
 // An object of the previous run may have been deleted since, so --until must not hold before the server confirms it.

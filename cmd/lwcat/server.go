@@ -19,7 +19,6 @@ import (
 type serverOptions struct {
 	kubeconfig.Options
 	transport string
-	replaying bool // whether --replay replaces the server
 }
 
 var transports = []string{"http", "ws", "auto"}
@@ -40,9 +39,6 @@ func (o *serverOptions) flags(set *pflag.FlagSet) {
 }
 
 func (o *serverOptions) validate() error {
-	if o.replaying && o.Server != "" {
-		return errors.New("--server and --replay cannot be combined")
-	}
 	if o.CAFile != "" && o.Insecure {
 		return errors.New("--certificate-authority and --insecure-skip-tls-verify cannot be combined")
 	}
@@ -50,6 +46,27 @@ func (o *serverOptions) validate() error {
 		return fmt.Errorf("unknown transport %q: expected http, ws or auto", o.transport)
 	}
 	return nil
+}
+
+// connection is a connection to the server that the flags select.
+type connection struct {
+	*kubeconfig.Config
+	flags     *serverOptions
+	http      *lwhttp.Transport
+	transport lw.Transport // uses http, and WebSockets depending on --transport
+}
+
+// connect loads the kubeconfig. It sends no requests.
+func (c *config) connect(ctx context.Context, stderr io.Writer) (*connection, error) {
+	config, err := c.server.load(ctx, stderr)
+	if err != nil {
+		return nil, err
+	}
+	http, err := lwhttp.New(config.Server, config.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{config, &c.server, http, c.server.newTransport(http)}, nil
 }
 
 // load reads the kubeconfig. Credential plugins write to stderr. If ctx is done while a file read blocks, load returns

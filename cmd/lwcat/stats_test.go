@@ -60,7 +60,7 @@ func TestMetrics(t *testing.T) {
 		m.resource = "nodes"
 		m.printed(0, true)
 		var f metrics
-		require.NoError(t, json.Unmarshal([]byte(stats.snapshot().json()), &f))
+		require.NoError(t, json.Unmarshal(encode(stats.snapshot()), &f))
 		require.Equal(t, metrics{
 			Seconds: 6, Events: 2, Objects: 2, Bytes: 6000,
 			DecodeSeconds: 2, MeanLagSeconds: 3, MaxLagSeconds: 3,

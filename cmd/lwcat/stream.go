@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
-	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -24,8 +23,6 @@ type stream struct {
 	kind     string // resource name in the output
 	out      *printer
 	limiter  *limiter
-	progress *progress        // nil without --resume
-	now      func() time.Time // clock of a replay; nil without --replay
 	tables   *table.Transport // decodes the server's columns; nil without -o wide
 	reporter
 
@@ -48,23 +45,22 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	opts := &lw.Options{
 		LabelSelector: s.config.resources.labels,
 		FieldSelector: s.config.resources.fields,
-		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
-		Replay:        s.now,
+		StopOn:        func(cause error) bool { return !s.answered && s.isFatal(cause) },
 	}
 	reflector := cache.NewReflector(client, opts)
-	if err := s.restore(reflector); err != nil {
-		return err
-	}
+	s.restore(reflector)
 	for event, changes := range reflector.Follow(s.withTrace(ctx)) {
 		if s.restoring {
-			s.restoreEvent(event)
+			if err := s.restoreEvent(event); err != nil {
+				return err
+			}
 			continue
 		}
 		s.count(changes)
 		if event.Type == lw.Synced && !s.synced {
 			s.checkNamespace(ctx, transport)
 		}
-		if last, err := s.handle(event, changes); last || err != nil {
+		if last, err := s.handle(event, s.outputEvents(event, changes)); last || err != nil {
 			return err
 		}
 	}
@@ -72,26 +68,31 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 }
 
 // restore loads the state of --from or --resume into a reflector.
-func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
-	switch {
-	case s.config.limits.from != "":
+func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) {
+	if s.config.limits.from != "" {
 		reflector.ResumeFrom(s.config.limits.from)
 		s.restoring, s.noInitialState = true, true
-	case s.progress != nil:
-		version, objects, ok, err := s.progress.restore()
-		if !ok {
-			return err
-		}
-		if s.config.limits.once || len(s.config.limits.until) > 0 {
-			version = "" // start with a list, because --once needs the current state and --until needs complete objects
-		}
+	}
+	if s.out.resume == nil {
+		return
+	}
+	version, objects, found := s.out.resume.restore(s.resumeID())
+	if s.config.limits.once || len(s.config.limits.until) > 0 {
+		version = "" // start with a list, because --once needs the current state and --until needs complete objects
+	}
+	if found {
 		reflector.RestoreObjects(version, objects)
 		s.restoring = true
 	}
-	return nil
 }
 
-func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
+// resumeID identifies the collection in a resume file. The same resource with other selectors has a separate state.
+func (s *stream) resumeID() string {
+	return fmt.Sprintf("%s -l %q --field-selector %q", s.resource, s.config.resources.labels, s.config.resources.fields)
+}
+
+// restoreEvent handles an event of the state that --from or --resume restores. It prints nothing.
+func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
 		s.objects++
@@ -104,32 +105,33 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 		if event.ResourceVersion != "" {
 			s.logf("continuing from resourceVersion %s", event.ResourceVersion)
 		}
+		return s.out.print(s, &event, nil, true, true, false) // records the event
 	}
+	return nil
 }
 
-// handle prints the changes of an event. It returns true after the last event.
-func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
+// handle prints the changes that an event has caused. It returns true after the last event.
+func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (last bool, err error) {
 	s.meter.decoded(event.Type)
 	if event.Type != lw.Added {
 		s.listing = event.Type == lw.ListStarted
 	}
 	s.noInitialState = s.noInitialState && event.Type != lw.ListStarted
-	events := s.outputEvents(event, changes)
-	print := !s.config.limits.watchOnly || s.synced
-	seen, last := s.limiter.take(s.number, events, print)
-	written, all := !print || !s.listing || last, len(seen) == len(events)
-	if print {
-		if err = s.print(seen, written); errors.Is(err, syscall.EPIPE) && s.limiter.reason() == errDone {
-			return true, errDone // the condition holds, although the reader of the output has exited
-		} else if err != nil {
-			return true, err
-		}
+	hidden := s.config.limits.watchOnly && !s.synced
+	seen, last := s.limiter.take(s.number, changes, !hidden)
+	err = s.out.print(s, &event, seen, len(seen) == len(changes), hidden, !hidden && (!s.listing || last))
+	if errors.Is(err, syscall.EPIPE) && s.limiter.reason() == errDone {
+		return true, errDone // the condition holds, although the reader of the output has exited
+	} else if err != nil {
+		return true, err
 	}
-	s.progress.record(seen, s.printedVersion(event, all), written)
+	if !hidden {
+		s.meter.printed(len(seen), s.synced)
+	}
 	if event.Interruption != nil && event.Interruption.Final {
 		return true, &streamError{s.resource, event.Interruption.Err}
 	}
-	s.report(event, len(events))
+	s.report(event, len(changes))
 	if event.Type == lw.Synced {
 		s.synced = true
 		last = s.markListed() || last
@@ -143,26 +145,6 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	return false, nil
 }
 
-// print prints events and counts them.
-func (s *stream) print(events []output.Event, flush bool) error {
-	if err := s.out.print(events, flush); err != nil {
-		return err
-	}
-	s.meter.printed(len(events), s.synced)
-	return nil
-}
-
-// printedVersion returns the event's resourceVersion if all events up to it have been printed, or "".
-func (s *stream) printedVersion(event lw.Event[*lw.Object], whole bool) string {
-	switch event.Type {
-	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
-		if whole && !s.listing {
-			return event.ResourceVersion
-		}
-	}
-	return ""
-}
-
 // markListed records that the first list is complete. It returns true if the run can end.
 func (s *stream) markListed() (last bool) {
 	if !s.listed {
@@ -170,14 +152,6 @@ func (s *stream) markListed() (last bool) {
 	}
 	s.listed = true
 	return last
-}
-
-// time returns the current time, or the recorded time during a replay.
-func (s *stream) time() time.Time {
-	if s.now != nil {
-		return s.now()
-	}
-	return time.Now()
 }
 
 // notFoundError reports a named object that does not exist. It does not end the other streams.
@@ -219,7 +193,7 @@ func (s *stream) missing() error {
 // because a user may lack permission to read namespaces.
 func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
 	name := s.resource.Namespace
-	if name == "" || name == "default" || s.objects > 0 || s.now != nil {
+	if name == "" || name == "default" || s.objects > 0 {
 		return
 	}
 	s.checks.Go(func() {

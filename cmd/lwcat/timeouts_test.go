@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,7 +28,7 @@ func (silentTransport) Open(ctx context.Context, _ *lw.Request) (*lw.Response, e
 func TestDiscoveryTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		_, err := (&source{transport: silentTransport{}, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: io.Discard})
+		_, err := (&connection{Config: &kubeconfig.Config{Namespace: "default"}, transport: silentTransport{}}).resolve(t.Context(), &resourceOptions{names: []string{"pods"}}, &status{out: io.Discard})
 		require.ErrorIs(t, err, lw.ErrSilent)
 		require.Equal(t, discoveryTimeout, time.Since(began))
 	})
@@ -52,7 +53,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 		began, server := time.Now(), &busyTransport{}
 		server.rejections.Store(4) // two rejections for each discovery attempt
 		var errs lockedBuffer
-		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: &errs})
+		found, err := (&connection{Config: &kubeconfig.Config{Namespace: "default"}, transport: server}).resolve(t.Context(), &resourceOptions{names: []string{"pods"}}, &status{out: &errs})
 		require.NoError(t, err)
 		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
 		require.Equal(t, 14*time.Second, time.Since(began), errs.String())
@@ -78,7 +79,7 @@ func TestWaitsForServer(t *testing.T) {
 		server.rejections.Store(4) // two rejections for each discovery attempt
 		var errs lockedBuffer
 		c := &config{resources: resourceOptions{names: []string{"pods"}, wait: true}}
-		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), c, &status{out: &errs})
+		found, err := (&connection{Config: &kubeconfig.Config{Namespace: "default"}, transport: server}).resolve(t.Context(), &c.resources, &status{out: &errs})
 		require.NoError(t, err)
 		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
 		require.Equal(t, 3*time.Second, time.Since(began), errs.String())
@@ -113,7 +114,7 @@ func TestTimeoutDuringDiscovery(t *testing.T) {
 		ctx, stop := (&rangeOptions{timeout: time.Second}).deadline(t.Context())
 		defer stop()
 		var errs lockedBuffer
-		_, err := (&source{transport: &halfSilentTransport{}}).resources(ctx, &config{resources: resourceOptions{names: []string{"nodes"}}}, &status{out: &errs})
+		_, err := (&connection{Config: &kubeconfig.Config{}, transport: &halfSilentTransport{}}).resolve(ctx, &resourceOptions{names: []string{"nodes"}}, &status{out: &errs})
 		require.Equal(t, errTimeout, err)
 		require.Empty(t, errs.String())
 	})
