@@ -1,0 +1,78 @@
+package lwtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Play writes the events of a recording that `lwcat --record` or `lwcat -o jsonl` wrote. It writes as fast as it reads,
+// and returns at the end of the recording. To check a client between two events, play the recording in parts. Play
+// drops all connections at each recorded interruption, and first compacts the history if a relist followed.
+//
+// The objects get new UIDs and resourceVersions. Play adds missing resources; see [Server.AddResource]. An error names
+// the number of the event.
+func (s *Server) Play(recording io.Reader) error {
+	lines := json.NewDecoder(recording)
+	for number := 1; ; number++ {
+		var event struct {
+			Type, Resource string
+			Relist         bool
+			Object         json.RawMessage
+		}
+		err := lines.Decode(&event)
+		if err == io.EOF {
+			return nil
+		}
+		switch {
+		case err != nil:
+		case event.Type == "INTERRUPTED":
+			if event.Relist {
+				s.Compact()
+			}
+			s.DropConnections()
+		case event.Object != nil:
+			err = s.play(event.Type, event.Resource, event.Object)
+		}
+		if err != nil {
+			return fmt.Errorf("play event %d of the recording: %w", number, err)
+		}
+	}
+}
+
+func (s *Server) play(eventType, resource string, object []byte) error {
+	f, err := decodeFields(object)
+	if err != nil {
+		return err
+	}
+	meta, err := metadata(f)
+	if err != nil {
+		return err
+	}
+	group, version, found := strings.Cut(text(f, "apiVersion"), "/")
+	if !found {
+		group, version = "", group
+	}
+	plural := resource[strings.LastIndexByte(resource, '/')+1:] // the resource of a raw path is the path
+	plural, _, _ = strings.Cut(plural, ".")
+	namespace := text(meta, "namespace")
+	r := Resource{Group: group, Version: version, Kind: text(f, "kind"), Plural: plural, Namespaced: namespace != ""}
+	if _, known := s.resource(r.id()); !known {
+		s.AddResource(r)
+	}
+	if eventType == "DELETED" {
+		err := s.Delete(r.id(), namespace, text(meta, "name"))
+		if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Reason == "NotFound" {
+			return nil // the recorded run did not list the object
+		}
+		return err
+	}
+	delete(meta, "uid")
+	delete(meta, "resourceVersion")
+	_, err = s.Put(r.id(), f)
+	return err
+}
