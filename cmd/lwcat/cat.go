@@ -35,12 +35,10 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 }
 
 func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, status *status) (err error) {
-	trace := &lw.Trace{Redirected: status.logRedirect}
 	if c.log.verbose {
-		status.traceRequests(trace)
 		status.logf("server %s, context %q, user %q", s.Server, s.Context, s.User)
 	}
-	ctx = lw.WithTrace(ctx, trace)
+	ctx = lw.WithTrace(ctx, status.trace(c.log.verbose))
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
 	p := newPrinter(c.output.format, stdout, status)

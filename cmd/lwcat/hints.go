@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -46,12 +47,7 @@ func (s *connection) withHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return withHint(err, "the disk is full; with --resume FILE, the next run continues where this one ended")
 	}
-	for _, hint := range []func(error) string{s.rejectionHint, s.pluginHint, s.certificateHint, s.schemeHint, s.networkHint} {
-		if text := hint(err); text != "" {
-			return withHint(err, text)
-		}
-	}
-	return err
+	return withHint(err, cmp.Or(s.rejectionHint(err), s.pluginHint(err), s.certificateHint(err), s.schemeHint(err), s.networkHint(err)))
 }
 
 // kubeconfigHint explains an unreadable kubeconfig.

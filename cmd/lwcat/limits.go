@@ -127,11 +127,7 @@ type limiter struct {
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
-	l := &limiter{remaining: -1, watcher: condition.Watch(o.conditions, collections)}
-	if o.count > 0 {
-		l.remaining = o.count
-	}
-	return l
+	return &limiter{remaining: cmp.Or(o.count, -1), watcher: condition.Watch(o.conditions, collections)}
 }
 
 // take accepts events until --count or --until ends the output. It returns the accepted events and whether they include
@@ -147,7 +143,12 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 		if counts {
 			l.remaining--
 		}
-		l.check(collection, &events[i])
+		if e := &events[i]; e.Type == lw.Deleted {
+			l.watcher.Delete(collection, e.Object)
+		} else {
+			l.failed = l.watcher.Put(collection, e.Object, e.Type == lw.Added)
+		}
+		l.done = l.watcher.Holds()
 	}
 	return seen, l.ended()
 }
@@ -160,15 +161,6 @@ func (l *limiter) restore() {
 }
 
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
-
-func (l *limiter) check(collection int, event *output.Event) {
-	if event.Type == lw.Deleted {
-		l.watcher.Delete(collection, event.Object)
-	} else {
-		l.failed = cmp.Or(l.failed, l.watcher.Put(collection, event.Object, event.Type == lw.Added))
-	}
-	l.done = l.done || l.watcher.Holds()
-}
 
 // reason returns the error that ends the run after the last event.
 func (l *limiter) reason() error {

@@ -36,11 +36,6 @@ func (s *status) logf(format string, args ...any) {
 
 const maxMessage = 4000 // in bytes
 
-// logRedirect logs each redirect to another origin once.
-func (s *status) logRedirect(origin string) {
-	s.logOnce("the server redirects to %s; no credentials are sent there", origin)
-}
-
 // logOnce writes a message unless it has already written the same message.
 func (s *status) logOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -104,18 +99,15 @@ type reporter struct {
 	changes      int  // number of changes in the current list
 }
 
-// withTrace returns a context whose trace feeds the statistics and the verbose log.
-func (r *reporter) withTrace(ctx context.Context) context.Context {
-	trace := &lw.Trace{Redirected: r.status.logRedirect}
-	r.meter.addTo(trace)
-	if r.verbose {
-		r.status.traceRequests(trace)
+// trace returns a trace that logs each redirect to another origin once and, with --verbose, every request. The log
+// contains no headers and therefore no credentials.
+func (s *status) trace(verbose bool) *lw.Trace {
+	trace := &lw.Trace{Redirected: func(origin string) {
+		s.logOnce("the server redirects to %s; no credentials are sent there", origin)
+	}}
+	if !verbose {
+		return trace
 	}
-	return lw.WithTrace(ctx, trace)
-}
-
-// traceRequests logs every request. The log contains no headers and therefore no credentials.
-func (s *status) traceRequests(trace *lw.Trace) {
 	var began time.Time
 	trace.Open = func(req *lw.Request) {
 		began = time.Now()
@@ -129,14 +121,10 @@ func (s *status) traceRequests(trace *lw.Trace) {
 			s.logf("< %s: response after %v", uri(req), took)
 		}
 	}
+	return trace
 }
 
-func uri(req *lw.Request) string {
-	if req.Query == "" {
-		return req.Path
-	}
-	return req.Path + "?" + req.Query
-}
+func uri(req *lw.Request) string { return strings.TrimSuffix(req.Path+"?"+req.Query, "?") }
 
 // report logs interruptions, lists and watches, and counts the changes in the current list.
 func (r *reporter) report(event lw.Event[*lw.Object], changes int) {

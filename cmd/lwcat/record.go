@@ -196,7 +196,6 @@ func (e *recordedEvent) eventType() lw.EventType {
 type replayed struct {
 	*stream
 	objects map[lw.Key]*lw.Object // the existing objects
-	ended   bool                  // whether --once has ended the stream
 }
 
 // replay prints the events of a recording.
@@ -222,8 +221,7 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 		streams[s.name] = &replayed{stream: s, objects: map[lw.Key]*lw.Object{}}
 	}
 	logTotals := c.logStats(ctx, status, stats)
-	err = c.play(ctx, file, streams, status)
-	err = cmp.Or(err, p.flush())
+	err = cmp.Or(c.play(ctx, file, streams, status), p.flush())
 	logTotals()
 	return err
 }
@@ -233,12 +231,10 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 func (c *config) recorded(file *os.File) (resources []lw.Resource, names []string, err error) {
 	wanted := split(c.resources.names)
 	var others []string
-	first := true
 	for event, err := range readRecording(file) {
-		if err != nil && first {
+		if err != nil && names == nil && others == nil {
 			return nil, nil, err
 		}
-		first = false
 		resource, collection := lw.Resource{Raw: event.Resource}, cmp.Or(event.Collection, event.Resource)
 		if !strings.HasPrefix(event.Resource, "/") {
 			plural, group, _ := strings.Cut(event.Resource, ".")
@@ -259,18 +255,17 @@ func (c *config) recorded(file *os.File) (resources []lw.Resource, names []strin
 }
 
 // play prints the events of the recorded collections at the selected speed.
-func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) error {
+func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) (broken error) {
 	var first, last time.Time
-	began, playing := time.Now(), len(streams)
+	began := time.Now()
 	for event, err := range readRecording(file) {
-		if first.IsZero() {
-			first = event.Time
-		}
 		if err != nil {
-			status.logf("replayed a recording of %v", last.Sub(first).Round(time.Millisecond))
-			return err
+			broken = err
+			break
 		}
-		last = event.Time
+		if last = event.Time; first.IsZero() {
+			first = last
+		}
 		if speed := c.recording.speed; speed > 0 {
 			select {
 			case <-time.After(time.Until(began.Add(time.Duration(float64(last.Sub(first)) / speed)))):
@@ -280,21 +275,23 @@ func (c *config) play(ctx context.Context, file *os.File, streams map[string]*re
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s := streams[cmp.Or(event.Collection, event.Resource)]
-		if s == nil || s.ended {
-			continue
+		name := cmp.Or(event.Collection, event.Resource)
+		if streams[name] == nil {
+			continue // the arguments omit it, or --once has ended it
 		}
-		if s.ended, err = s.play(&event); err != nil {
+		ended, err := streams[name].play(&event)
+		if err != nil {
 			return err
 		}
-		if s.ended {
-			if playing--; playing == 0 {
-				break
-			}
+		if ended {
+			delete(streams, name)
+		}
+		if len(streams) == 0 {
+			break
 		}
 	}
 	status.logf("replayed a recording of %v", last.Sub(first).Round(time.Millisecond))
-	return nil
+	return broken
 }
 
 // play handles a recorded event like an event of the server. It returns true after the last event of the stream.

@@ -77,12 +77,11 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 				if all, err = discovery.Ask(ctx, transport); err != nil {
 					return nil, err
 				}
-				for i, missing := range all.Missing {
-					if i == maxWarnings {
-						warn("… and %d more", len(all.Missing)-i)
-						break
-					}
+				for _, missing := range all.Missing[:min(len(all.Missing), maxWarnings)] {
 					warn("some resources could not be discovered: %s", missing)
+				}
+				if more := len(all.Missing) - maxWarnings; more > 0 {
+					warn("… and %d more", more)
 				}
 			}
 			if found, err = collections(all, name, namespaces); err != nil {

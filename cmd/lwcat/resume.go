@@ -23,12 +23,12 @@ const saveEvery = 4 * time.Second
 type resumeFile struct {
 	path    string
 	server  string
-	store   *cache.Store[printed]
-	writer  *cache.Writer[printed]
-	pending []printed // entries of events that are not flushed yet
+	store   *cache.Store[*printed]
+	writer  *cache.Writer[*printed]
+	pending []*printed // entries of events that are not flushed yet
 
-	saved *cache.Snapshot[printed] // content of the file
-	info  fs.FileInfo              // the file after the last save
+	saved *cache.Snapshot[*printed] // content of the file
+	info  fs.FileInfo               // the file after the last save
 }
 
 // printed is an entry of a resume file: a printed object, or the resourceVersion of a collection.
@@ -39,7 +39,7 @@ type printed struct {
 	deleted    bool
 }
 
-func (p printed) key() lw.Key {
+func (p *printed) key() lw.Key {
 	key := lw.Key{Namespace: p.collection}
 	if p.object != nil {
 		key.Name = p.object.Key().String()
@@ -68,7 +68,7 @@ type savedEntry struct {
 	Object          json.RawMessage `json:"object,omitempty"`
 }
 
-func (p printed) text() string {
+func (p *printed) text() string {
 	entry := savedEntry{Collection: p.collection, ResourceVersion: p.version}
 	if o := p.object; o != nil {
 		entry.Object = encode(stub{o.Kind(), o.APIVersion(), metadata{o.GetNamespace(), o.GetName(), o.GetUID(), o.GetResourceVersion()}})
@@ -87,9 +87,9 @@ func encode(value any) []byte {
 // openResume reads a resume file, or creates it.
 func openResume(path, server string) (*resumeFile, error) {
 	f := &resumeFile{path: path, server: server}
-	f.store, f.writer = cache.NewStore(printed.key, lw.Identity[printed]{})
+	f.store, f.writer = cache.NewStore((*printed).key, lw.Identity[*printed]{})
 	info, err := os.Stat(path)
-	var entries []printed
+	var entries []*printed
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("--resume: %w", err)
@@ -104,14 +104,14 @@ func openResume(path, server string) (*resumeFile, error) {
 	return f, f.save(f.store.Snapshot()) // reports an unwritable file at the start
 }
 
-func (f *resumeFile) read() (entries []printed, err error) {
+func (f *resumeFile) read() (entries []*printed, err error) {
 	reader := cache.NewReflector[*lw.Object](nil, nil)
 	err = savefile.Restore(f.path, reader, f.server, func(text []byte) (*lw.Object, error) {
 		var saved savedEntry
 		if err := json.Unmarshal(text, &saved); err != nil {
 			return nil, err
 		}
-		entry := printed{collection: saved.Collection, version: saved.ResourceVersion}
+		entry := &printed{collection: saved.Collection, version: saved.ResourceVersion}
 		if saved.Object != nil {
 			if entry.object, err = lw.ParseObject(saved.Object); err != nil {
 				return nil, err
@@ -153,9 +153,9 @@ func (f *resumeFile) restore(collection string) (version string, objects []*lw.O
 // follow when the changes are written.
 func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes []output.Event, whole bool) {
 	for i := range changes {
-		f.pending = append(f.pending, printed{collection: collection, object: changes[i].Object, deleted: changes[i].Type == lw.Deleted})
+		f.pending = append(f.pending, &printed{collection: collection, object: changes[i].Object, deleted: changes[i].Type == lw.Deleted})
 	}
-	version := printed{collection: collection}
+	version := &printed{collection: collection}
 	switch event.Type {
 	case lw.ListStarted:
 		f.pending = append(f.pending, version)
@@ -183,7 +183,7 @@ func (f *resumeFile) commit() {
 var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")
 
 // save replaces the file with a snapshot of the store.
-func (f *resumeFile) save(snapshot *cache.Snapshot[printed]) error {
+func (f *resumeFile) save(snapshot *cache.Snapshot[*printed]) error {
 	if f.saved != nil {
 		info, err := os.Stat(f.path)
 		if err != nil || !os.SameFile(info, f.info) || !info.ModTime().Equal(f.info.ModTime()) {
@@ -193,7 +193,7 @@ func (f *resumeFile) save(snapshot *cache.Snapshot[printed]) error {
 	if snapshot == f.saved {
 		return nil
 	}
-	err := savefile.Save(f.path, snapshot, f.server, printed.text)
+	err := savefile.Save(f.path, snapshot, f.server, (*printed).text)
 	if err == nil {
 		f.saved = snapshot
 		f.info, err = os.Stat(f.path)
@@ -206,7 +206,3 @@ func (f *resumeFile) save(snapshot *cache.Snapshot[printed]) error {
 
 // isStub reports whether an object is a stub. Every object from a server has a creation timestamp, but stubs have none.
 func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }
-
-func sameVersion(a, b *lw.Object) bool {
-	return a.GetUID() == b.GetUID() && a.GetResourceVersion() == b.GetResourceVersion()
-}

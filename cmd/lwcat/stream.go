@@ -24,6 +24,7 @@ type stream struct {
 	out      *printer
 	limiter  *limiter
 	tables   *table.Transport // decodes the server's columns; nil without -o wide
+	store    *cache.Store[*lw.Object]
 	reporter
 
 	restoring      bool           // whether the current events restore the state of --from or --resume
@@ -32,7 +33,6 @@ type stream struct {
 	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // reused for each event
 	badRequests    int            // number of responses with status 400 or 422
-	objects        int            // number of existing objects
 	checks         sync.WaitGroup // requests that run in the background
 }
 
@@ -48,15 +48,17 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		StopOn:        func(cause error) bool { return !s.answered && s.isFatal(cause) },
 	}
 	reflector := cache.NewReflector(client, opts)
+	s.store = reflector.Store()
 	s.restore(reflector)
-	for event, changes := range reflector.Follow(s.withTrace(ctx)) {
+	trace := s.status.trace(s.verbose)
+	s.meter.addTo(trace)
+	for event, changes := range reflector.Follow(lw.WithTrace(ctx, trace)) {
 		if s.restoring {
 			if err := s.restoreEvent(event); err != nil {
 				return err
 			}
 			continue
 		}
-		s.count(changes)
 		if event.Type == lw.Synced && !s.synced {
 			s.checkNamespace(ctx, transport)
 		}
@@ -95,7 +97,6 @@ func (s *stream) resumeID() string {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
-		s.objects++
 		s.limiter.restore()
 	case lw.Restored:
 		s.restoring, s.synced = false, true
@@ -169,21 +170,9 @@ func (e *notFoundError) Error() string {
 // logged.
 var errFailed = errors.New("the stream of a resource failed")
 
-// count updates the number of existing objects.
-func (s *stream) count(changes []cache.Change[*lw.Object]) {
-	for _, d := range changes {
-		switch d.Type {
-		case lw.Added:
-			s.objects++
-		case lw.Deleted:
-			s.objects--
-		}
-	}
-}
-
 // missing returns a *notFoundError if the stream names an object that does not exist, and otherwise nil.
 func (s *stream) missing() error {
-	if s.resource.Name == "" || s.objects > 0 || s.config.limits.hasGoal() {
+	if s.resource.Name == "" || s.store.Len() > 0 || s.config.limits.hasGoal() {
 		return nil
 	}
 	return &notFoundError{s.resource}
@@ -193,7 +182,7 @@ func (s *stream) missing() error {
 // because a user may lack permission to read namespaces.
 func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
 	name := s.resource.Namespace
-	if name == "" || name == "default" || s.objects > 0 {
+	if name == "" || name == "default" || s.store.Len() > 0 {
 		return
 	}
 	s.checks.Go(func() {

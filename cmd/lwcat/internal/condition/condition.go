@@ -2,13 +2,14 @@
 package condition
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -53,15 +54,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.
 func Parse(text string) (*Condition, error) {
 	c := &Condition{}
 	rest := strings.TrimSpace(text)
-	switch rest {
-	case "exists":
-		return c, nil
-	case "deleted":
-		c.over = noneOf
-		return c, nil
-	case "rollout":
-		c.over, c.rollout = allOf, true
-		return c, nil
+	if whole, ok := complete[rest]; ok {
+		return &whole, nil
 	}
 	rest = strings.TrimPrefix(rest, "jsonpath=") // kubectl wait requires this prefix
 	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
@@ -125,18 +119,19 @@ var corrections = map[string]string{
 }
 
 // complete contains the conditions that consist of one word and cannot be part of another condition.
-var complete = []string{"exists", "deleted", "rollout"}
+var complete = map[string]Condition{"exists": {}, "deleted": {over: noneOf}, "rollout": {over: allOf, rollout: true}}
 
 // correct returns an explanation if word is used as a field path but is probably a mistake. Otherwise it returns "".
 func correct(word string, alone bool) (problem string) {
-	if lower := strings.ToLower(word); slices.Contains(complete, lower) {
+	lower := strings.ToLower(word)
+	if _, ok := complete[lower]; ok {
 		if word != lower {
 			return word + " is not a field: did you mean " + lower + "?"
 		}
 		return word + " is not a field: " + lower + " cannot be part of a longer condition; use a separate --until for it"
 	}
-	meant := corrections[strings.ToLower(word)]
-	if near := nearest.Likely(strings.ToLower(word), complete); alone && meant == "" && len(near) > 0 && len(word) > 3 {
+	meant := corrections[lower]
+	if near := nearest.Likely(lower, slices.Sorted(maps.Keys(complete))); alone && meant == "" && len(near) > 0 && len(word) > 3 {
 		meant = near[0]
 	}
 	isType := word != "" && word[0] >= 'A' && word[0] <= 'Z' && !strings.ContainsAny(word, " \t.\\[]{}")
@@ -261,18 +256,10 @@ func isTrue(v lw.Value) bool {
 	return v.String() != "" && v.Raw() != "false"
 }
 
-// compare returns the order of a and b. It compares integers exactly, other numbers as floats, and all other values
-// as strings.
+// compare returns the order of two numbers or, for other values, of two strings.
 func compare(a, b string) int {
-	i, err := strconv.ParseInt(a, 10, 64)
-	j, err2 := strconv.ParseInt(b, 10, 64)
-	if err == nil && err2 == nil {
-		return cmp.Compare(i, j)
+	if order, ok := jsonpath.CompareNumbers(a, b); ok {
+		return order
 	}
-	x, err := strconv.ParseFloat(a, 64)
-	y, err2 := strconv.ParseFloat(b, 64)
-	if err == nil && err2 == nil {
-		return cmp.Compare(x, y)
-	}
-	return cmp.Compare(a, b)
+	return strings.Compare(a, b)
 }

@@ -2,6 +2,7 @@ package condition
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func quantified(text string) bool {
 			return true
 		}
 	}
-	return slices.Contains(complete, text)
+	return slices.Contains(slices.Collect(maps.Keys(complete)), text)
 }
 
 // holds reports whether a condition holds for a collection with one object, and whether the condition is valid.

@@ -37,7 +37,7 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 	switch {
 	case ignored || old == new:
 	case isObject(old) && isObject(new), partly && (isObject(old) || isObject(new)) && (!old.Exists() || !new.Exists()):
-		eachMember(path, membersOf(old), membersOf(new), false, c.values)
+		c.members(path, membersOf(old), membersOf(new), false)
 	case isArray(old) && isArray(new):
 		c.arrays(path, old, new)
 	case !equal(old, new):
@@ -45,21 +45,15 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 	}
 }
 
-// eachMember visits the members of both values: first those of the new value, then those that only the old value has.
-// A missing value is the zero Value. The members are elements of an array if element is true.
-func eachMember(path Path, before, after members, element bool, visit func(path Path, old, new lw.Value)) {
-	step := func(name string, i int) Path {
-		if element {
-			return path.to(Step{Name: name, Index: i, Element: true})
-		}
-		return path.to(Step{Name: name})
-	}
+// members compares the members of both values: first those of the new value, then those that only the old value has. A
+// missing value is the zero Value. The members are elements of an array if element is true.
+func (c *comparison) members(path Path, before, after members, element bool) {
 	for i, name := range after.names {
-		visit(step(name, i), before.values[name], after.values[name])
+		c.values(path.to(Step{name, i, element}), before.values[name], after.values[name])
 	}
 	for i, name := range before.names {
 		if _, there := after.values[name]; !there {
-			visit(step(name, i), before.values[name], lw.Value{})
+			c.values(path.to(Step{name, i, element}), before.values[name], lw.Value{})
 		}
 	}
 }
@@ -70,7 +64,10 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 		was, ok := namesOf(before, key)
 		is, too := namesOf(after, key)
 		if ok && too {
-			c.namedArrays(path, was, is)
+			c.members(path, was, is, true)
+			if before, after := sharedNames(was, is), sharedNames(is, was); !slices.Equal(before, after) {
+				c.changes = append(c.changes, Change{Path: path, Old: arrayOf(before), New: arrayOf(after), Reorder: true})
+			}
 			return
 		}
 	}
@@ -84,15 +81,6 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 	}
 	for i := max(first, len(after)-last); i < len(before)-last; i++ {
 		c.values(path.to(Step{Index: i, Element: true}), before[i], lw.Value{})
-	}
-}
-
-// namedArrays compares two arrays with named elements.
-func (c *comparison) namedArrays(path Path, before, after members) {
-	eachMember(path, before, after, true, c.values)
-	was, is := sharedNames(before, after), sharedNames(after, before)
-	if !slices.Equal(was, is) {
-		c.changes = append(c.changes, Change{Path: path, Old: arrayOf(was), New: arrayOf(is), Reorder: true})
 	}
 }
 
@@ -178,7 +166,7 @@ func decode(v lw.Value) (value any) {
 // Step selects a member of an object or an element of an array.
 type Step struct {
 	Name    string // name of the member, or the name or type of the element
-	Index   int    // index in the new array, or in the old array for removed elements
+	Index   int    // index in the new array, or in the old array for removed elements; ignored for members
 	Element bool
 }
 
@@ -250,7 +238,7 @@ func (p pattern) startsWith(path Path) bool {
 }
 
 // Filter selects the compared parts of an object. The zero Filter selects the whole object.
-type Filter struct{ ignored []pattern }
+type Filter []pattern
 
 // Ignoring returns a filter that ignores these paths and their descendants.
 func Ignoring(paths []string) (f Filter, err error) {
@@ -259,14 +247,14 @@ func Ignoring(paths []string) (f Filter, err error) {
 		if err != nil {
 			return f, err
 		}
-		f.ignored = append(f.ignored, p)
+		f = append(f, p)
 	}
 	return f, nil
 }
 
 // skips reports whether the filter ignores a path, and whether it may ignore a descendant of the path.
-func (f *Filter) skips(path Path) (whole, part bool) {
-	for _, p := range f.ignored {
+func (f Filter) skips(path Path) (whole, part bool) {
+	for _, p := range f {
 		if p.startsWith(path) {
 			whole, part = whole || len(p) == len(path), part || len(p) > len(path)
 		}

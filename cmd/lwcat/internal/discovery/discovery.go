@@ -172,20 +172,18 @@ func (all *Resources) Find(name string) (*Resource, error) {
 			func(r *Resource) bool { return word == r.Singular || word == strings.ToLower(r.Kind) },
 		} {
 			for i := range all.All {
-				if r := &all.All[i]; in(r) && called(r) {
-					return r, r.watchable()
+				r := &all.All[i]
+				if !in(r) || !called(r) {
+					continue
 				}
+				if !r.Watchable() {
+					return nil, fmt.Errorf("%s cannot be watched: the server only supports %s", r, strings.Join(r.Verbs, ", "))
+				}
+				return r, nil
 			}
 		}
 	}
 	return nil, &UnknownError{Name: name, Nearest: all.nearest(word)}
-}
-
-func (r *Resource) watchable() error {
-	if r.Watchable() {
-		return nil
-	}
-	return fmt.Errorf("%s cannot be watched: the server only supports %s", r, strings.Join(r.Verbs, ", "))
 }
 
 // UnknownError reports that the server has no resource with the given name.
@@ -230,21 +228,17 @@ type Named struct {
 
 // Names returns all watchable resources in the preferred version of their group.
 func (all *Resources) Names() (names []Named) {
-	plurals, full := map[string]bool{}, map[string]bool{}
+	plurals, known := map[string]bool{}, map[string]bool{}
 	for i := range all.All {
 		r := &all.All[i]
-		taken := plurals[r.Plural] // whether another group has a resource with the same name
-		plurals[r.Plural] = true
-		known := full[r.String()]
-		full[r.String()] = true
-		if known || !r.Watchable() {
-			continue
-		}
 		name := r.Plural
-		if taken {
+		if plurals[r.Plural] { // another group has a resource with the same name
 			name = r.String()
 		}
-		names = append(names, Named{name, r})
+		if r.Watchable() && !known[r.String()] {
+			names = append(names, Named{name, r})
+		}
+		plurals[r.Plural], known[r.String()] = true, true
 	}
 	return names
 }

@@ -9,7 +9,6 @@ package jsonpath
 import (
 	"cmp"
 	"iter"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,26 +203,30 @@ var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"==", "<=", ">="}, 1: 
 
 // compare returns the order of two values. comparable is false if their types differ.
 func compare(a, b lw.Value) (order int, comparable bool) {
-	if isNumber(a) && isNumber(b) {
-		return compareNumbers(a.Raw(), b.Raw()), true
+	if isString(a) || isString(b) {
+		return strings.Compare(a.String(), b.String()), isString(a) == isString(b)
 	}
-	if isNumber(a) || isNumber(b) || isString(a) != isString(b) {
+	if isNumber(a) != isNumber(b) {
 		return 0, false
 	}
-	return strings.Compare(a.String(), b.String()), true
+	if order, ok := CompareNumbers(a.Raw(), b.Raw()); ok {
+		return order, true
+	}
+	return strings.Compare(a.Raw(), b.Raw()), true
 }
 
 func isString(v lw.Value) bool { return v.Raw()[0] == '"' }
 func isNumber(v lw.Value) bool { return v.Raw()[0] == '-' || v.Raw()[0]-'0' < 10 }
 
-// compareNumbers compares integers exactly and other numbers as floats.
-func compareNumbers(a, b string) int {
-	x, ok := new(big.Int).SetString(a, 10)
-	y, too := new(big.Int).SetString(b, 10)
-	if ok && too {
-		return x.Cmp(y)
+// CompareNumbers returns the order of two numbers. It compares 64-bit integers exactly and other numbers as floats. ok
+// is false if one of them is not a number.
+func CompareNumbers(a, b string) (order int, ok bool) {
+	i, err := strconv.ParseInt(a, 10, 64)
+	j, err2 := strconv.ParseInt(b, 10, 64)
+	if err == nil && err2 == nil {
+		return cmp.Compare(i, j), true
 	}
-	f, _ := strconv.ParseFloat(a, 64) // large numbers become ±Inf
-	g, _ := strconv.ParseFloat(b, 64)
-	return cmp.Compare(f, g)
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return cmp.Compare(x, y), err == nil && err2 == nil
 }

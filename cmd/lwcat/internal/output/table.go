@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,17 +131,7 @@ func (o *Options) colorize(c color, text string) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-func typeColor(t lw.EventType) color {
-	switch t {
-	case lw.Added:
-		return green
-	case lw.Modified:
-		return yellow
-	case lw.Deleted:
-		return red
-	}
-	return faint
-}
+var typeColors = map[lw.EventType]color{lw.Added: green, lw.Modified: yellow, lw.Deleted: red}
 
 // clock is the human-readable time format. It omits the date.
 const clock = "15:04:05.000"
@@ -154,7 +145,7 @@ func newLine(_ string, opts *Options) (Format, error) {
 		}
 		var r row
 		r.add("TIME", e.Time.Format(clock), faint)
-		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+		r.add("EVENT", e.Type.String(), typeColors[e.Type])
 		r.add("KIND", e.Object.Kind(), noColor)
 		r.add("OBJECT", e.Object.Key().String(), noColor)
 		r.add("AGE", age(e), faint)
@@ -200,7 +191,7 @@ func eventRow(e *Event, opts *Options) (r row) {
 	r.titled = !opts.Resources
 	r.when, _ = time.Parse(time.RFC3339, last) // an event without a time comes first
 	r.add("TIME", e.Time.Format(clock), faint)
-	r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	r.add("EVENT", e.Type.String(), typeColors[e.Type])
 	r.add("LAST SEEN", seen, faint)
 	r.add("TYPE", typ, paint)
 	r.add("REASON", of.Get("reason").String(), noColor)
@@ -220,7 +211,7 @@ func newWide(_ string, opts *Options) (Format, error) {
 
 func wideRow(e *Event, opts *Options) (r row) {
 	r.titled = true
-	r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	r.add("EVENT", e.Type.String(), typeColors[e.Type])
 	if opts.Resources {
 		r.add("RESOURCE", e.Resource, noColor)
 	}
@@ -252,7 +243,7 @@ type customColumn struct {
 // newCustomColumns returns the format for columns such as "NAME:.metadata.name,PHASE:.status.phase".
 func newCustomColumns(text string, opts *Options) (Format, error) {
 	var columns []customColumn
-	for _, spec := range splitSpecs(strings.TrimSpace(text)) {
+	for _, spec := range columnSpec.FindAllString(strings.TrimSpace(text), -1) {
 		header, path, found := strings.Cut(spec, ":")
 		if !found || header == "" {
 			return nil, fmt.Errorf("expected a column such as NAME:.metadata.name, not %q", spec)
@@ -272,7 +263,7 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	r.titled = true
 	if opts.Types {
-		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+		r.add("EVENT", e.Type.String(), typeColors[e.Type])
 	}
 	for _, c := range columns {
 		var values []string
@@ -286,28 +277,8 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	return r
 }
 
-// splitSpecs splits a string at commas outside brackets and quotes.
-func splitSpecs(text string) (specs []string) {
-	depth, quote, start := 0, rune(0), 0
-	for i, c := range text {
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '[' || c == '(':
-			depth++
-		case c == ']' || c == ')':
-			depth--
-		case c == ',' && depth == 0:
-			specs = append(specs, text[start:i])
-			start = i + 1
-		}
-	}
-	return slices.DeleteFunc(append(specs, text[start:]), func(s string) bool { return s == "" })
-}
+// columnSpec matches up to a comma outside brackets and quotes.
+var columnSpec = regexp.MustCompile(`(?s)(?:"[^"]*"|'[^']*'|\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|[^,])+`)
 
 // summarize returns the state of an object in a few words.
 func summarize(o *lw.Object) string {

@@ -217,7 +217,7 @@ func diffHead(e *Event, opts *Options) string {
 	case e.Type == lw.Modified:
 		unknown = " (previous state unknown)"
 	}
-	return opts.colorize(faint, e.Time.Format(clock)) + " " + opts.colorize(typeColor(e.Type), e.Type.String()) +
+	return opts.colorize(faint, e.Time.Format(clock)) + " " + opts.colorize(typeColors[e.Type], e.Type.String()) +
 		Plain(" "+e.Resource+" "+e.Object.Key().String()+" ") + old + Plain(e.Object.GetResourceVersion()) + unknown + "\n"
 }
 
