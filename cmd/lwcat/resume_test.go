@@ -103,7 +103,7 @@ func TestRejectsOtherFilesForResume(t *testing.T) {
 	for name, content := range map[string]string{
 		"an older format": `00000000 {"format":"lwcat-resume-2","server":"http://127.0.0.1:1"}` + "\n",
 		"zero bytes":      strings.Repeat("\x00", 1<<20),
-		"text":            "what is this",
+		"text":            "some text",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		code, out, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
