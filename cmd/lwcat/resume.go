@@ -134,7 +134,7 @@ func (f *resumeFile) read() (entries []*printed, err error) {
 
 // restore returns the resourceVersion and the objects of a collection. found is false if no run has printed it.
 func (f *resumeFile) restore(collection string) (version string, objects []*lw.Object, found bool) {
-	for entry := range f.store.All() {
+	for _, entry := range f.store.List() {
 		switch {
 		case entry.collection != collection:
 			continue
