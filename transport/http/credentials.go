@@ -35,7 +35,7 @@ func (c credentials) equal(other credentials) bool {
 
 // credentials returns the credentials for the first attempt of a request. sameOrigin reports whether the request goes to
 // the server's own origin.
-func (t *Transport) credentials(ctx context.Context, sameOrigin bool) (credentials, error) {
+func (t *state) credentials(ctx context.Context, sameOrigin bool) (credentials, error) {
 	if sameOrigin && t.opts.CredentialFunc != nil {
 		return t.callCredentialFunc(ctx, nil)
 	}
@@ -48,7 +48,7 @@ func (t *Transport) credentials(ctx context.Context, sameOrigin bool) (credentia
 
 // callCredentialFunc calls the CredentialFunc. It returns the new token, and round trippers that use the new client
 // certificate.
-func (t *Transport) callCredentialFunc(ctx context.Context, rejected *Credential) (credentials, error) {
+func (t *state) callCredentialFunc(ctx context.Context, rejected *Credential) (credentials, error) {
 	given, err := t.opts.CredentialFunc(ctx, rejected)
 	if err != nil {
 		return credentials{}, &credentialError{err}
@@ -68,7 +68,7 @@ func (n *credentialError) Unwrap() error { return n.error }
 // may have rejected the certificate. In TLS 1.3, such a rejection often appears only as a broken connection. renew calls
 // a TokenFunc after a 401, or if the certificates have changed. It calls a CredentialFunc only after a 401, because the
 // call may prompt the user.
-func (t *Transport) renew(ctx context.Context, used credentials, sameOrigin, unauthorized bool) (credentials, error) {
+func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unauthorized bool) (credentials, error) {
 	fresh, err := t.current(ctx, used)
 	if err != nil {
 		return used, nil
@@ -90,7 +90,7 @@ func (t *Transport) renew(ctx context.Context, used credentials, sameOrigin, una
 // current returns the credentials for a request without the result of a TokenFunc. If used.credential is not nil, they
 // contain that credential. If used is not empty, a request failed with it: current then reads the files again unless
 // another request has already replaced the credentials.
-func (t *Transport) current(ctx context.Context, used credentials) (credentials, error) {
+func (t *state) current(ctx context.Context, used credentials) (credentials, error) {
 	now, due, err := t.check(used)
 	if err != nil || !due {
 		return now, err
@@ -120,7 +120,7 @@ func (t *Transport) current(ctx context.Context, used credentials) (credentials,
 
 // check returns the credentials in use for a request. due reports whether a new certificate must be loaded or the files
 // must be read again, because a request failed or because the last read is at least a minute old.
-func (t *Transport) check(used credentials) (now credentials, due bool, err error) {
+func (t *state) check(used credentials) (now credentials, due bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now = t.active
@@ -140,7 +140,7 @@ func (t *Transport) check(used credentials) (now credentials, due bool, err erro
 
 // replaceIfStale replaces the round trippers and the token if the credential or the files have changed. It returns the
 // credentials in use. If a file is invalid, its previous contents stay in use. The caller holds t.reading.
-func (t *Transport) replaceIfStale(used credentials) (credentials, error) {
+func (t *state) replaceIfStale(used credentials) (credentials, error) {
 	now, due, err := t.check(used)
 	if wanted := now.files.with(used.credential); err == nil && wanted != now.files {
 		err = t.replace(wanted)
@@ -164,7 +164,7 @@ func (t *Transport) replaceIfStale(used credentials) (credentials, error) {
 	return now, nil
 }
 
-func (t *Transport) replace(with files) error {
+func (t *state) replace(with files) error {
 	made, err := t.opts.newRoundTrippers(with, t.server)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (t *Transport) replace(with files) error {
 	return nil
 }
 
-func (t *Transport) initialCredentials() (c credentials, err error) {
+func (t *state) initialCredentials() (c credentials, err error) {
 	if c.token, err = t.readToken(); err != nil {
 		return c, err
 	}
@@ -208,7 +208,7 @@ func (f files) with(credential *Credential) files {
 }
 
 // readPEM returns a copy of f with the current contents of the files.
-func (t *Transport) readPEM(f files) (files, error) {
+func (t *state) readPEM(f files) (files, error) {
 	for _, file := range []struct {
 		name, path string
 		into       *string
@@ -233,7 +233,7 @@ func (t *Transport) readPEM(f files) (files, error) {
 }
 
 // readToken returns the contents of the token file, or "" if the options name none.
-func (t *Transport) readToken() (string, error) {
+func (t *state) readToken() (string, error) {
 	const name = "token file"
 	if t.opts.TokenFile == "" {
 		return "", nil

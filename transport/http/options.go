@@ -54,11 +54,11 @@ type Options struct {
 }
 
 // Credential contains the credentials that a CredentialFunc returns. Empty fields are not sent. The transport does not
-// modify a Credential.
+// modify a Credential. JSON omits the fields, so that logs contain no secrets.
 type Credential struct {
-	Token    string // bearer token
-	CertData []byte // PEM client certificate
-	KeyData  []byte // PEM private key
+	Token    string `json:"-"` // bearer token
+	CertData []byte `json:"-"` // PEM client certificate
+	KeyData  []byte `json:"-"` // PEM private key
 }
 
 // Format prints the options for every fmt verb, because options are often logged. It prints "…" instead of secrets.
@@ -80,9 +80,6 @@ func (c Credential) Format(f fmt.State, verb rune) {
 	c = Credential{redacted(c.Token), []byte(redacted(c.CertData)), []byte(redacted(c.KeyData))}
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(c))
 }
-
-// MarshalJSON returns the output of Format as a JSON string, so that JSON logs contain no secrets.
-func (c Credential) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(fmt.Sprint(c))), nil }
 
 func redacted[text string | []byte](secret text) string {
 	if len(secret) == 0 {

@@ -32,7 +32,7 @@ func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
-	transport.active.authenticated.(*boundedDialer).transport.DialContext = withPermit(n.DialContext)
+	transport.state.active.authenticated.(*boundedDialer).transport.DialContext = withPermit(n.DialContext)
 	return transport
 }
 

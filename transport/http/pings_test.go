@@ -30,7 +30,7 @@ func TestDetectsDeadConnection(t *testing.T) {
 
 		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
 		require.NoError(t, err)
-		native := transport.active.authenticated.(*boundedDialer).transport
+		native := transport.state.active.authenticated.(*boundedDialer).transport
 		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return client, nil })
 
 		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,7 +24,7 @@ import (
 type Transport struct {
 	// The state contains secrets. It is behind a pointer, because fmt does not call Format for a Transport in an unexported
 	// field of another struct. It then prints the fields of the Transport, but only the addresses of pointers in them.
-	*state
+	state *state
 }
 
 type state struct {
@@ -57,7 +56,7 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	t := &Transport{&state{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}}
+	t := &state{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}
 	t.opts.Header, t.opts.UserAgent = http.Header(opts.Header).Clone(), cmp.Or(opts.UserAgent, "listwatch")
 	if len(opts.CAData) > 0 {
 		t.opts.CAFile = ""
@@ -82,33 +81,35 @@ func New(server string, opts *Options) (*Transport, error) {
 	if t.active, err = t.initialCredentials(); err != nil {
 		return nil, err
 	}
-	return t, nil
+	return &Transport{t}, nil
 }
 
 // Close closes idle connections. Open responses stay usable. Close does nothing if [Options.Client] is set, because
 // other code may use its connections.
 func (t *Transport) Close() {
-	t.mu.Lock()
-	active := t.active
-	t.mu.Unlock()
+	t.state.mu.Lock()
+	active := t.state.active
+	t.state.mu.Unlock()
 	active.closeIdle()
 }
 
 // Open implements [lw.Transport]. Reads of the body fail after ctx is done.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
-	response, secrets, err := t.do(ctx, req, nil)
+	response, secrets, err := t.state.do(ctx, req, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &lw.Response{ReadCloser: response.Body, ETag: response.Header.Get("ETag"), RedactFunc: secrets.Text}, nil
 }
 
-// Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires.
-// Upgrade uses the same credentials, TLS options and proxies as other requests, but always HTTP/1.1. It returns the
-// response headers, the connection, and a function that removes the credentials from received text. The caller owns the
-// connection, which stays open when ctx is done.
+// Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires. Upgrade
+// adds the header Origin, which a WebSocket server may require. It uses the same credentials, TLS options and proxies as
+// other requests, but always HTTP/1.1. It returns the response headers, the connection, and a function that removes the
+// credentials from received text. The caller owns the connection, which stays open when ctx is done.
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (_ http.Header, _ io.ReadWriteCloser, redact func(text string) string, _ error) {
-	response, secrets, err := t.do(ctx, req, header)
+	header = header.Clone()
+	header.Set("Origin", origin(t.state.server))
+	response, secrets, err := t.state.do(ctx, req, header)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -120,17 +121,14 @@ func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.He
 	return response.Header, connection, secrets.Text, nil
 }
 
-// Origin returns the server's origin (RFC 6454), for example "https://127.0.0.1:6443".
-func (t *Transport) Origin() string { return origin(t.server) }
-
 // Format prints only the server's origin, for every fmt verb.
 func (t *Transport) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "http.Transport{"+t.Origin()+"}")
+	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
 
 // do sends a request with additional headers. The status 206 and all except 101 and 2xx are errors. do also returns the
 // secrets in the request, so that the caller can redact them.
-func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, redact.Secrets, error) {
+func (t *state) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, redact.Secrets, error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +147,7 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 }
 
 // request converts an lw.Request to an http.Request without credentials.
-func (t *Transport) request(ctx context.Context, req *lw.Request, header http.Header) (*http.Request, error) {
+func (t *state) request(ctx context.Context, req *lw.Request, header http.Header) (*http.Request, error) {
 	if req.Path != "" && req.Path[0] != '/' {
 		return nil, errPath
 	}
@@ -170,14 +168,16 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 		// list as a gzip member, and compress/gzip returns the end of a member only after the start of the next.
 		request.Header.Set("Accept-Encoding", "identity")
 	}
-	maps.Copy(request.Header, header)
+	for name, values := range header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+	}
 	return request, nil
 }
 
 // attempt is the http.RoundTripper for one call of Open, including its redirects. It adds credentials to requests, but
 // only to requests for the server's own origin.
 type attempt struct {
-	transport *Transport
+	transport *state
 	secrets   redact.Secrets // secrets of the transport and all tokens that this call sent
 	renewed   bool           // the credentials were renewed after a failure; a call of Open does this only once
 }
@@ -256,7 +256,7 @@ func (a *attempt) responseError(response *http.Response) error {
 	}
 	text := &lw.Response{ReadCloser: response.Body, RedactFunc: a.secrets.Text}
 	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
-	if response.Request != nil && origin(response.Request.URL) != a.transport.Origin() {
+	if response.Request != nil && origin(response.Request.URL) != origin(a.transport.server) {
 		return fmt.Errorf("http: redirected to %s without credentials: %w", a.secrets.Text(origin(response.Request.URL)), rejected)
 	}
 	return rejected

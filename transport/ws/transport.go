@@ -7,6 +7,7 @@ import (
 	"crypto/fips140"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gorilla/websocket"
@@ -18,9 +19,8 @@ import (
 // Transport is an [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
 // own connection.
 type Transport struct {
-	base   *lwhttp.Transport
-	dialer websocket.Dialer
-	limit  int64 // maximum size of a message in bytes
+	base  *lwhttp.Transport
+	limit int64 // maximum size of a message in bytes
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -28,11 +28,7 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that opens watches over WebSocket. It uses the server, credentials, TLS options and proxies
 // of base, and sends all other requests through base. Closing base also releases the resources of the returned
 // transport.
-func New(base *lwhttp.Transport) *Transport {
-	// The buffers are small, because most watches are idle. Larger reads bypass the buffer.
-	dialer := websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8}
-	return &Transport{base: base, dialer: dialer, limit: maxMessage}
-}
+func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limit: maxMessage} }
 
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with:
 //
@@ -54,22 +50,21 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if fips140.Enforced() {
 		return nil, ErrFIPS
 	}
-	hand := &handshake{ctx: ctx, transport: t.base, req: req}
-	dialer := t.dialer
-	dialer.NetDialContext = func(context.Context, string, string) (net.Conn, error) { return hand, nil }
-	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.base.Origin()}})
-	if err != nil {
-		_ = hand.Close()
-		switch {
-		case hand.err != nil:
-			err = hand.err // more specific than gorilla's error
-		case hand.upgraded != nil:
-			err = responseError(hand.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
-		}
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, err
+	c := &connection{}
+	dialer := websocket.Dialer{
+		// The buffers are small, because most watches are idle. Larger reads bypass the buffer.
+		ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8,
+		// The HTTP transport sends the handshake, because it handles credentials, TLS, proxies and redirects. Proxy
+		// receives gorilla's handshake request before gorilla dials.
+		Proxy:          func(r *http.Request) (*url.URL, error) { return nil, c.upgrade(ctx, t.base, req, r.Header) },
+		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil },
 	}
-	return &lw.Response{ReadCloser: newBody(ctx, conn, hand, t.limit), RedactFunc: hand.redact}, nil
+	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", nil)
+	switch {
+	case err == nil:
+		return &lw.Response{ReadCloser: newBody(ctx, conn, c, t.limit), RedactFunc: c.redact}, nil
+	case c.upgraded != nil: // the HTTP transport accepted the response, but gorilla did not
+		err = responseError(c.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
+	}
+	return nil, err
 }

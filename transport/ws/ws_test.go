@@ -159,7 +159,7 @@ func TestHandshake(t *testing.T) {
 	require.Equal(t, "/api/v1/pods?watch=1", asked.URL.String())
 	require.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
 	require.Equal(t, "application/json;as=X", asked.Header.Get("Accept"))
-	require.Equal(t, transport.base.Origin(), asked.Header.Get("Origin"))
+	require.Equal(t, "http://"+asked.Host, asked.Header.Get("Origin"))
 	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "the client must not offer compression")
 }
 
