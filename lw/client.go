@@ -315,8 +315,8 @@ func (r *Resource) builtinKind() string {
 	if r.Raw != "" {
 		return ""
 	}
-	for i := range builtin.Resources {
-		if b := &builtin.Resources[i]; b.Plural == r.Plural && b.Group == r.Group && b.Version == r.Version {
+	for b := range builtin.All() {
+		if b.Plural == r.Plural && b.Group == r.Group && b.Version == r.Version {
 			return b.Kind + "List"
 		}
 	}

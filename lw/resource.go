@@ -139,8 +139,7 @@ func ParseResource(name, namespace string) (Resource, error) {
 	}
 	anyGroup := rest == ""
 	near := ""
-	for i := range builtin.Resources {
-		b := &builtin.Resources[i]
+	for b := range builtin.All() {
 		if !anyGroup && group != b.Group || explicit && version != b.Version {
 			continue
 		}
@@ -157,7 +156,7 @@ func ParseResource(name, namespace string) (Resource, error) {
 	return Resource{}, unknownResource(name, plural, group, near)
 }
 
-func builtinResource(b *builtin.Resource, name, namespace string) (Resource, error) {
+func builtinResource(b builtin.Resource, name, namespace string) (Resource, error) {
 	if namespace != "" && !b.Namespaced {
 		return Resource{}, &resourceError{Name: name, Reason: "has no namespaces; pass an empty namespace instead of " + namespace}
 	}
@@ -166,7 +165,7 @@ func builtinResource(b *builtin.Resource, name, namespace string) (Resource, err
 
 // isNear reports whether word is probably a misspelled plural of b. It accepts the kind of b, and words that differ
 // from the plural in case or by one letter.
-func isNear(word string, b *builtin.Resource) bool {
+func isNear(word string, b builtin.Resource) bool {
 	other := b.Plural
 	if strings.EqualFold(word, b.Kind) || strings.EqualFold(word, other) {
 		return true

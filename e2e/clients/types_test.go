@@ -50,7 +50,7 @@ func TestResourceOfBuiltInTypes(t *testing.T) {
 // another type.
 func TestBuiltInTypesDecode(t *testing.T) {
 	var before clientObject
-	for _, b := range builtin.Resources {
+	for b := range builtin.All() {
 		empty, err := scheme.Scheme.New(schema.GroupVersionKind{Group: b.Group, Version: b.Version, Kind: b.Kind})
 		if err != nil {
 			require.NotContains(t, b.Package, "k8s.io/api/") // this type is not in client-go's scheme, which contains all types of k8s.io/api

@@ -1,6 +1,11 @@
 // Package builtin lists the built-in resources of Kubernetes and their Go types.
 package builtin
 
+import (
+	"iter"
+	"strings"
+)
+
 // Resource is a built-in resource in one API version.
 type Resource struct {
 	Package    string // import path of the Go type, for example "k8s.io/api/apps/v1"
@@ -9,4 +14,24 @@ type Resource struct {
 	Kind       string // for example "Deployment"; also the name of the Go type
 	Plural     string // for example "deployments"
 	Namespaced bool
+}
+
+// All returns the built-in resources in all of their versions. Among resources with the same plural name, the preferred
+// resource comes first.
+func All() iter.Seq[Resource] {
+	return func(yield func(Resource) bool) {
+		for _, r := range table {
+			for version := range strings.SplitSeq(r.versions, " ") {
+				if !yield(Resource{r.source + "/" + version, r.group, version, r.kind, r.plural, r.namespaced}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+type row struct {
+	source, group, kind, plural string // source is the import path of the Go types without the version
+	namespaced                  bool
+	versions                    string // the preferred version comes first
 }

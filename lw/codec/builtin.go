@@ -31,9 +31,9 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 	if t.Kind() != reflect.Pointer {
 		return nil
 	}
-	for i := range builtin.Resources {
-		if b := &builtin.Resources[i]; t.Elem().Name() == b.Kind && t.Elem().PkgPath() == b.Package {
-			return b
+	for b := range builtin.All() {
+		if t.Elem().Name() == b.Kind && t.Elem().PkgPath() == b.Package {
+			return &b
 		}
 	}
 	return nil
