@@ -68,12 +68,12 @@ func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) 
 		if err != nil {
 			return nil, err
 		}
-		slot := &turns.Slot{Release: lent.Close}
+		slot := &turns.Slot{Release: func() { _ = lent.Close() }}
 		switch answer {
 		case "slot":
 			slot.Over = lent.Recalled
 		case "busy":
-			lent.Close()
+			_ = lent.Close()
 			return nil, turns.ErrBusy
 		}
 		return slot, nil

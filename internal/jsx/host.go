@@ -4,6 +4,7 @@ package jsx
 
 import (
 	"context"
+	"io"
 	"syscall/js"
 	"unsafe"
 )
@@ -20,44 +21,36 @@ func emit(id int32, p unsafe.Pointer, n int32)
 // Ask sends a question to the JavaScript host, for example for the next command or a token. It blocks until the host
 // answers, and returns the answer. It returns an error if the host cannot answer.
 func Ask(ctx context.Context, question string) ([]byte, error) {
-	s := NewStream(question)
+	s := NewStream(ctx, question)
 	defer s.Close()
 	ask(s.id)
-	if _, err := s.opened(ctx); err != nil {
+	if _, err := s.opened(); err != nil {
 		return nil, err
 	}
-	var text []byte
-	part := make([]byte, 512)
-	for {
-		n, err := s.Read(ctx, part)
-		if n == 0 || err != nil {
-			return text, err
-		}
-		text = append(text, part[:n]...)
-	}
+	return io.ReadAll(s)
 }
 
 // Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. Closing the stream gives
 // the resource back. [Stream.Recalled] blocks until the host wants the resource back.
 func Borrow(ctx context.Context, question string) (s *Stream, text string, err error) {
-	s = NewStream(question)
+	s = NewStream(ctx, question)
 	ask(s.id)
 	part, n := make([]byte, 64), 0
-	if _, err = s.opened(ctx); err == nil {
-		n, err = s.Read(ctx, part)
+	if _, err = s.opened(); err == nil {
+		n, err = s.Read(part)
 	}
-	if err != nil {
-		s.Close()
+	if err != nil && err != io.EOF { // an empty answer ends at once
+		_ = s.Close()
 		return nil, "", err
 	}
 	return s, string(part[:n]), nil
 }
 
-// Recalled blocks until the host wants the borrowed resource back, and then returns true. It returns false if ctx is
-// canceled or the stream is closed first. See [Borrow].
-func (s *Stream) Recalled(ctx context.Context) bool {
-	n, err := s.Read(ctx, make([]byte, 1))
-	return n == 0 && err == nil
+// Recalled blocks until the host wants the borrowed resource back, and then returns true. It returns false if the
+// context of the stream is done or the stream is closed first. See [Borrow].
+func (s *Stream) Recalled() bool {
+	_, err := s.Read(make([]byte, 1))
+	return err == io.EOF
 }
 
 // Emit passes p to the receiver with the given ID in the JavaScript host. The host copies p before Emit returns.

@@ -7,6 +7,7 @@ package jsx
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"unsafe"
 )
@@ -65,6 +66,7 @@ func (f *Failure) Error() string { return f.Text }
 
 // Stream is a response body or a WebSocket. It is not safe for concurrent use, except for Close.
 type Stream struct {
+	ctx   context.Context
 	id    int32
 	ready chan struct{}
 }
@@ -91,9 +93,9 @@ func wake(id int32) {
 }
 
 // NewStream returns an unopened stream for a URL. The caller opens it with [Stream.Fetch] or [Stream.Dial] and must
-// close it.
-func NewStream(url string) *Stream {
-	s := &Stream{id: open(url), ready: make(chan struct{}, 1)}
+// close it. After ctx is done, all methods that block return the cause of ctx.
+func NewStream(ctx context.Context, url string) *Stream {
+	s := &Stream{ctx, open(url), make(chan struct{}, 1)}
 	mu.Lock()
 	streams[s.id] = s
 	mu.Unlock()
@@ -105,15 +107,15 @@ func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
 // Fetch sends a request and returns the status code of the response. credentials is the credentials option of the
 // JavaScript function fetch, or "" for its default.
-func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
+func (s *Stream) Fetch(credentials string) (status int, err error) {
 	fetch(s.id, credentials)
-	return s.opened(ctx)
+	return s.opened()
 }
 
 // Dial opens a WebSocket that buffers at most limit bytes of unread messages.
-func (s *Stream) Dial(ctx context.Context, limit int64) error {
+func (s *Stream) Dial(limit int64) error {
 	socket(s.id, float64(limit))
-	_, err := s.opened(ctx)
+	_, err := s.opened()
 	return err
 }
 
@@ -129,30 +131,21 @@ func (s *Stream) Failure() string { return s.text(failure) }
 // Code returns the status code of a response or the close code of a WebSocket.
 func (s *Stream) Code() int { return int(state(s.id)) }
 
-// Read blocks until data arrives. It returns 0 and a nil error at the end of a body and after a WebSocket is closed.
-func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
-	for {
-		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		switch n := read(s.id, unsafe.Pointer(unsafe.SliceData(p)), int32(len(p))); n {
-		case pending:
-			if err := s.wait(ctx); err != nil {
-				return 0, err
-			}
-		case failed:
-			return 0, &Failure{Text: s.Failure()}
-		case tooMuch:
-			return 0, ErrLimit
-		default:
-			return int(n), nil
-		}
+// Read implements [io.Reader]. It returns io.EOF at the end of a body and after a WebSocket is closed.
+func (s *Stream) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
 	}
+	n, err := s.wait(func() int32 { return read(s.id, unsafe.Pointer(unsafe.SliceData(p)), int32(len(p))) })
+	if n == 0 && err == nil {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // Close cancels the request or closes the WebSocket, and frees the buffers. It may be called more than once and
-// concurrently.
-func (s *Stream) Close() {
+// concurrently. It always returns nil.
+func (s *Stream) Close() error {
 	mu.Lock()
 	delete(streams, s.id)
 	mu.Unlock()
@@ -161,31 +154,35 @@ func (s *Stream) Close() {
 	case s.ready <- struct{}{}: // unblocks Read
 	default:
 	}
+	return nil
 }
 
-func (s *Stream) opened(ctx context.Context) (int, error) {
+// opened blocks until the stream has a status code.
+func (s *Stream) opened() (status int, err error) {
+	return s.wait(func() int32 { return state(s.id) })
+}
+
+// wait blocks until poll returns a result other than pending.
+func (s *Stream) wait(poll func() int32) (int, error) {
 	for {
-		switch status := state(s.id); status {
+		if s.ctx.Err() != nil {
+			return 0, context.Cause(s.ctx)
+		}
+		switch n := poll(); n {
 		case pending:
-			if err := s.wait(ctx); err != nil {
-				return 0, err
+			select {
+			case <-s.ready:
+			case <-s.ctx.Done():
 			}
 		case failed:
 			return 0, &Failure{Text: s.Failure()}
+		case tooMuch:
+			return 0, ErrLimit
 		case lost:
 			return 0, ErrLost
 		default:
-			return int(status), nil
+			return int(n), nil
 		}
-	}
-}
-
-func (s *Stream) wait(ctx context.Context) error {
-	select {
-	case <-s.ready:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

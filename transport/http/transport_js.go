@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token st
 }
 
 func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Request) (*lw.Response, error) {
-	stream := jsx.NewStream(url)
+	stream := jsx.NewStream(ctx, url)
 	stream.Add("Accept", cmp.Or(req.Accept, "application/json"))
 	if req.IfNoneMatch != "" {
 		stream.Add("If-None-Match", req.IfNoneMatch)
@@ -86,9 +85,9 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	if token != "" {
 		stream.Add("Authorization", "Bearer "+token)
 	}
-	b := &body{ctx: ctx, stream: stream, secrets: append(headerSecrets(t.opts.Header), token)}
+	b := &body{stream, ctx, append(headerSecrets(t.opts.Header), token)}
 	response := &lw.Response{ReadCloser: b, RedactFunc: b.secrets.Text}
-	status, err := stream.Fetch(ctx, t.opts.Credentials)
+	status, err := stream.Fetch(t.opts.Credentials)
 	switch {
 	case err == nil && status == 206:
 		err = errPartial
@@ -96,7 +95,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), response)
 	}
 	if err != nil {
-		stream.Close()
+		_ = stream.Close()
 		return nil, b.explain(err, "no response: the server may be down or untrusted, or may not allow the origin of the page (CORS): ")
 	}
 	response.ETag = stream.ETag()
@@ -105,26 +104,14 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 
 // body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
 type body struct {
+	*jsx.Stream
 	ctx     context.Context
-	stream  *jsx.Stream
 	secrets redact.Secrets
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	n, err := b.stream.Read(b.ctx, p)
-	if err == nil && n == 0 {
-		err = io.EOF
-	}
+	n, err := b.Stream.Read(p)
 	return n, b.explain(err, "the response was interrupted: ")
-}
-
-// Close cancels the request.
-func (b *body) Close() error {
-	b.stream.Close()
-	return nil
 }
 
 // explain returns the cause of the context if the context is done. Otherwise it returns err with a prefix and without

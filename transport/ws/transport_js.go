@@ -74,52 +74,42 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := jsx.NewStream("ws" + url[len("http"):])
+	stream := jsx.NewStream(ctx, "ws"+url[len("http"):])
 	if token != "" {
 		stream.Add("", tokenProtocol+base64.RawURLEncoding.EncodeToString([]byte(token)))
 		stream.Add("", otherProtocol)
 	}
-	if err := stream.Dial(ctx, t.limit); err != nil {
-		stream.Close()
+	if err := stream.Dial(t.limit); err != nil {
+		_ = stream.Close()
 		return nil, err
 	}
-	return &body{ctx: ctx, stream: stream, limit: t.limit, secrets: redact.Secrets{token}}, nil
+	return &body{stream, t.limit, redact.Secrets{token}}, nil
 }
 
 // body is the response body of a watch. It joins the WebSocket messages with newlines.
 type body struct {
-	ctx     context.Context
-	stream  *jsx.Stream
+	*jsx.Stream
 	limit   int64
 	secrets redact.Secrets
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+	n, err := b.Stream.Read(p)
+	if failure, ok := err.(*jsx.Failure); ok {
+		failure.Text = b.secrets.Text(failure.Text)
 	}
-	n, err := b.stream.Read(b.ctx, p)
-	switch {
-	case errors.Is(err, jsx.ErrLimit):
+	if err == jsx.ErrLimit {
 		return 0, &lw.FrameTooLargeError{Limit: int(b.limit)}
-	case n > 0 || err != nil:
-		if failure, ok := err.(*jsx.Failure); ok {
-			failure.Text = b.secrets.Text(failure.Text)
-		}
+	}
+	if err != io.EOF {
 		return n, err
 	}
-	switch code := b.stream.Code(); code {
+	switch code := b.Code(); code {
 	case 1000:
 		return 0, io.EOF
 	case 1006:
 		return 0, io.ErrUnexpectedEOF
 	default:
-		return 0, &CloseError{Code: code, Reason: b.secrets.Text(b.stream.Failure())}
+		return 0, &CloseError{Code: code, Reason: b.secrets.Text(b.Failure())}
 	}
-}
-
-// Close ends the watch.
-func (b *body) Close() error {
-	b.stream.Close()
-	return nil
 }

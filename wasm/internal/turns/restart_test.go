@@ -132,15 +132,17 @@ func takeSlot(ctx context.Context, slot chan struct{}, wait bool) (*turns.Slot, 
 			return nil, context.Cause(ctx)
 		}
 	}
-	over := func(ctx context.Context) bool {
+	released := make(chan struct{})
+	over := func() bool {
 		select {
 		case <-time.After(5 * time.Second):
 			return true
-		case <-ctx.Done():
+		case <-released:
 			return false
 		}
 	}
 	release := func() {
+		close(released) // panics if the slot was released before
 		select {
 		case slot <- struct{}{}:
 		default:

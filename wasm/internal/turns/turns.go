@@ -32,7 +32,7 @@ func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
 // Slot permits one watch to be open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot is needed elsewhere and returns true, or until the context is canceled and returns false; may be nil
+	Over    func() bool // blocks until the slot is needed elsewhere and returns true, or until it is released and returns false; may be nil
 	Release func()
 }
 
@@ -106,7 +106,7 @@ func (w *watch) begin() error {
 	}
 	if slot.Over != nil {
 		go func() {
-			if slot.Over(ctx) {
+			if slot.Over() {
 				cancel(lw.ErrWatchClosed)
 			}
 		}()

@@ -109,13 +109,17 @@ func (s *slots) take(ctx context.Context, wait bool) (*Slot, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	slot := &Slot{Release: func() { s.free <- struct{}{} }}
+	released := make(chan struct{})
+	slot := &Slot{Release: func() {
+		close(released)
+		s.free <- struct{}{}
+	}}
 	if s.over > 0 {
-		slot.Over = func(ctx context.Context) bool {
+		slot.Over = func() bool {
 			select {
 			case <-time.After(s.over):
 				return true
-			case <-ctx.Done():
+			case <-released:
 				return false
 			}
 		}
