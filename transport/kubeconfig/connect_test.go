@@ -159,10 +159,11 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		require.Equal(t, c.who, text, name)
 	}
 	for want, opts := range map[string]kubeconfig.Options{
-		"cannot be combined with insecure-skip-tls-verify": {CAFile: ca, Insecure: true},
-		"certificate-authority: open /none":                {CAFile: "/none"},
-		"must look like https://host:port":                 {Server: "https://"},
-		"impersonating a group requires a user":            {AsGroups: []string{"a"}},
+		"insecure-skip-tls-verify cannot be combined with certificate-authority": {CAFile: ca, Insecure: true},
+		"certificate-authority: open /none":                                      {CAFile: "/none"},
+		"must look like https://host:port":                                       {Server: "https://"},
+		"impersonating a group requires a user":                                  {AsGroups: []string{"a"}},
+		"token contains an invalid character":                                    {Token: "a\nb"},
 	} {
 		opts.Path = file(t, s.cluster(), "{}")
 		_, err := kubeconfig.Load(&opts)
@@ -224,7 +225,7 @@ func TestServiceAccount(t *testing.T) {
 	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "in a Pod without a token, Load must find no server")
 	write(t, account+"/token", "t1\n")
 	_, err = kubeconfig.Load(opts)
-	require.ErrorContains(t, err, "service account: ca.crt: open ")
+	require.ErrorContains(t, err, "service account: certificate-authority: open ")
 	write(t, account+"/ca.crt", s.authority.PEM)
 	config, err := kubeconfig.Load(opts)
 	require.NoError(t, err)

@@ -16,11 +16,9 @@ import (
 )
 
 // cluster sets the server URL and its TLS options in the configuration.
-func (l *loader) cluster() {
+func (l *loader) cluster(fields *fields) {
 	c, http := l.config, l.config.HTTP
-	fields := l.find("cluster", c.Cluster, l.Cluster, l.Server != "")
-	l.clusterFields = fields
-	c.Server = l.Server
+	l.clusterFields, c.Server = fields, l.Server
 	if c.Server == "" {
 		c.Server = fields.string("server")
 		if c.Server == "" {
@@ -43,56 +41,31 @@ func (l *loader) cluster() {
 // authority sets the options that control the verification of the server, for example the certificate authority.
 func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
-	switch {
-	case l.CAFile != "" && l.Insecure:
-		l.fail(Error{err: errors.New("a certificate authority cannot be combined with insecure-skip-tls-verify")})
-		return
-	case l.CAFile != "":
-		http.CAFile = l.CAFile
-		if err := fileHoldsCertificates(l.CAFile); err != nil {
-			l.fail(Error{field: "certificate-authority", err: err})
-		}
-		return
-	case l.Insecure:
-		http.InsecureSkipVerify = true
-		return
+	if http.InsecureSkipVerify = l.Insecure; l.Insecure || l.CAFile != "" {
+		fields = l.values(Error{}, map[string]string{"certificate-authority": l.CAFile})
+	} else {
+		http.InsecureSkipVerify = fields.boolean("insecure-skip-tls-verify")
 	}
-	http.InsecureSkipVerify = fields.boolean("insecure-skip-tls-verify")
 	name, text := fields.pem("certificate-authority", &http.CAFile, &http.CAData)
 	switch {
 	case name == "":
-	case !holdCertificates(text):
+	case !x509.NewCertPool().AppendCertsFromPEM(text):
 		fields.fail(name, cmp.Or(short(http.CAFile), "the value")+" contains no PEM certificate")
 	case http.InsecureSkipVerify:
 		fields.fail("insecure-skip-tls-verify", "the value cannot be combined with "+name)
 	}
 }
 
-func holdCertificates(text []byte) bool { return x509.NewCertPool().AppendCertsFromPEM(text) }
-
-func fileHoldsCertificates(path string) error {
-	text, err := secretfile.Read("certificate-authority file", path)
-	if err == nil && !holdCertificates(text) {
-		err = errors.New(short(path) + " contains no PEM certificate")
-	}
-	return err
-}
-
 // user sets the credentials of the user and the impersonation headers.
-func (l *loader) user() {
-	c, http := l.config, l.config.HTTP
-	fields := l.find("user", c.User, l.User, l.Token != "")
+func (l *loader) user(fields *fields) {
 	l.impersonate(fields)
-	if target, err := url.Parse(c.Server); err == nil && target.Scheme == "https" && l.Token == "" {
+	target, err := url.Parse(l.config.Server)
+	switch {
+	case l.Token != "":
+		l.credentials(l.values(Error{}, map[string]string{"token": l.Token}))
+	case err == nil && target.Scheme == "https":
 		l.credentials(fields)
 	}
-	if !isToken(http.Token) {
-		fields.fail("token", "the value contains an invalid character")
-	}
-	if !isToken(l.Token) {
-		l.fail(Error{err: errors.New("the token contains an invalid character")})
-	}
-	http.Token += l.Token
 }
 
 // isToken reports whether text is valid in an Authorization header.
@@ -100,7 +73,7 @@ func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// credentials sets the credentials that the kubeconfig contains.
+// credentials sets the credentials in the fields of a user.
 func (l *loader) credentials(fields *fields) {
 	http := l.config.HTTP
 	if fields.members["username"] != nil || fields.members["password"] != nil {
@@ -110,6 +83,9 @@ func (l *loader) credentials(fields *fields) {
 		fields.fail("auth-provider", "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
 	}
 	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
+	if !isToken(http.Token) {
+		fields.fail("token", "the value contains an invalid character")
+	}
 	if http.TokenFile != "" {
 		text, err := secretfile.Read("token file", http.TokenFile)
 		if err == nil && strings.TrimSpace(string(text)) == "" {
@@ -167,10 +143,10 @@ func (f *fields) pem(name string, path *string, data *[]byte) (found string, tex
 
 // impersonate sets the request headers that impersonate a user.
 func (l *loader) impersonate(fields *fields) {
-	user, uid, groups, extra := fields.string("as"), fields.string("as-uid"), fields.strings("as-groups"), fields.group("as-user-extra")
 	if l.As != "" {
-		user, uid, groups, extra = l.As, "", nil, l.read(nil, Error{})
+		fields = l.values(Error{}, map[string]string{"as": l.As})
 	}
+	user, uid, groups, extra := fields.string("as"), fields.string("as-uid"), fields.strings("as-groups"), fields.group("as-user-extra")
 	if len(l.AsGroups) > 0 {
 		groups = l.AsGroups
 	}

@@ -32,7 +32,7 @@ func newLoader(opts *Options) *loader {
 	if opts == nil {
 		opts = &Options{}
 	}
-	l := &loader{Options: opts, config: &Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
+	l := &loader{Options: opts, config: &Config{HTTP: &lwhttp.Options{}}}
 	l.entries = map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}
 	for _, path := range l.paths() {
 		root, err := readFile(path)
@@ -148,6 +148,17 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 		f.failAt("", node, errors.New("the value must be a mapping"))
 	default:
 		f.add(node, 0)
+	}
+	return f
+}
+
+// values returns fields with these strings. Empty strings count as missing.
+func (l *loader) values(at Error, texts map[string]string) *fields {
+	f := l.read(nil, at)
+	for name, text := range texts {
+		if text != "" {
+			f.members[name] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+		}
 	}
 	return f
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
@@ -32,10 +31,9 @@ type Options struct {
 	CAFile     string // PEM file; overrides the certificate authority and insecure-skip-tls-verify of the cluster
 	Insecure   bool   // skips verification of the server's certificate; cannot be combined with CAFile
 
-	Token     string   // bearer token, which is sent even over http; overrides all credentials of the user
-	As        string   // user to impersonate; overrides the impersonated user and groups of the kubeconfig
-	AsGroups  []string // groups to impersonate; overrides the groups of the kubeconfig
-	UserAgent string   // User-Agent header; see transport/http.Options
+	Token    string   // bearer token, which is sent even over http; overrides all credentials of the user
+	As       string   // user to impersonate; overrides the impersonated user and groups of the kubeconfig
+	AsGroups []string // groups to impersonate; overrides the groups of the kubeconfig
 
 	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, the messages are
 	// discarded. In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input
@@ -74,20 +72,23 @@ func Connect(opts *Options) (transport *lwhttp.Transport, namespace string, err 
 func Load(opts *Options) (*Config, error) {
 	l := newLoader(opts)
 	l.selectContext()
+	c := l.config
 	switch {
 	case l.err != nil:
-	case l.config.Cluster != "" || l.Server != "":
-		l.cluster()
-		l.user()
+	case c.Cluster != "" || l.Server != "":
+		l.cluster(l.find("cluster", c.Cluster, l.Cluster, l.Server != ""))
+		l.user(l.find("user", c.User, l.User, l.Token != ""))
 	case l.inPod():
-		l.serviceAccount()
+		account := l.serviceAccount()
+		l.cluster(account)
+		l.user(account)
 	default:
 		return nil, l.errNoServer()
 	}
 	if l.err != nil {
 		return nil, l.err
 	}
-	if transport, err := lwhttp.New(l.config.Server, l.config.HTTP); err == nil {
+	if transport, err := lwhttp.New(c.Server, c.HTTP); err == nil {
 		transport.Close()
 	} else {
 		err = errors.New(strings.TrimPrefix(err.Error(), "http: "))
@@ -97,7 +98,7 @@ func Load(opts *Options) (*Config, error) {
 		l.clusterFields.failAt("server", nil, err)
 		return nil, l.err
 	}
-	return l.config, nil
+	return c, nil
 }
 
 // Names returns the sorted names of the contexts, clusters and users in the kubeconfig, for example for shell
@@ -194,32 +195,23 @@ func (l *loader) inPod() bool {
 	return !missing && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv("KUBERNETES_SERVICE_PORT") != ""
 }
 
-// serviceAccount sets the server and the credentials of the Pod's service account.
-func (l *loader) serviceAccount() {
-	c, http := l.config, l.config.HTTP
-	c.Server = "https://" + net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"))
-	fields := l.read(nil, Error{Entry: "service account"})
-	l.clusterFields, http.ServerName = fields, l.ServerName
-	l.authority(fields)
-	if l.CAFile == "" && !l.Insecure {
-		http.CAFile = l.account("ca.crt")
-		fields.failIf("ca.crt", fileHoldsCertificates(http.CAFile))
-	}
-	l.impersonate(fields)
-	if http.Token = l.Token; l.Token == "" {
-		http.TokenFile = l.account("token")
-		_, err := secretfile.Read("token file", http.TokenFile)
-		fields.failIf("token", err)
-	}
+// serviceAccount returns the Pod's service account as the fields of a cluster and a user, and sets the namespace.
+func (l *loader) serviceAccount() *fields {
+	account := l.values(Error{Entry: "service account"}, map[string]string{
+		"server":                "https://" + net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")),
+		"certificate-authority": l.account("ca.crt"),
+		"tokenFile":             l.account("token"),
+	})
 	switch name := os.Getenv("POD_NAMESPACE"); {
 	case l.Namespace != "":
 	case name != "":
-		c.Namespace = name
+		l.config.Namespace = name
 	default:
 		text, err := os.ReadFile(l.account("namespace"))
 		if !errors.Is(err, fs.ErrNotExist) {
-			fields.failIf("namespace", err) // the namespace "default" would show the objects of another user
+			account.failIf("namespace", err) // the namespace "default" would show the objects of another user
 		}
-		c.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")
+		l.config.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")
 	}
+	return account
 }

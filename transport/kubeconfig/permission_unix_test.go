@@ -69,8 +69,8 @@ func testDeniedServiceAccount(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "443")
 	for denied, want := range map[string]string{
-		"": "service account: ca.crt: open FOLDER/ca.crt", "token": "service account: token: open FOLDER/token",
-		"ca.crt": "service account: ca.crt: open FOLDER/ca.crt", "namespace": "service account: namespace: open FOLDER/namespace",
+		"": "service account: namespace: open FOLDER/namespace", "token": "service account: tokenFile: open FOLDER/token",
+		"ca.crt": "service account: certificate-authority: open FOLDER/ca.crt", "namespace": "service account: namespace: open FOLDER/namespace",
 	} {
 		t.Run(denied, func(t *testing.T) {
 			folder := filepath.Join(home, "account of "+denied)

@@ -200,7 +200,7 @@ func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case printed.full: // the plugin was killed, because its output exceeded the limit
+	case len(printed.text) > maxOutput: // the plugin was killed, because its output exceeded the limit
 		err = errFull
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		left := err != nil // the plugin succeeded and left a child process behind, for example an agent
@@ -251,35 +251,28 @@ func (p *plugin) parse(text []byte) (given *lwhttp.Credential, until time.Time, 
 // failed returns an Error for a plugin that did not return a credential. stderr contains the last lines of its stderr,
 // or "". The hint is the installHint of a missing plugin, or a suggestion to log in.
 func (p *plugin) failed(err error, stderr string) *Error {
-	failed, details := p.at, []string{stderr}
+	failed, detail := p.at, stderr
 	failed.Hint = "log in again, or run " + p.command + " manually"
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		failed.Hint = p.install
-		details = append(details, p.install)
+		failed.Hint, detail = p.install, p.install
 	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
 		err = missing.Err // the inner error, because the message already contains the command
 	}
 	failed.err = fmt.Errorf("the credential plugin %s: %w", p.command, err)
-	for _, detail := range details {
-		if detail != "" {
-			failed.err = fmt.Errorf("%w: %s", failed.err, detail)
-		}
+	if detail != "" {
+		failed.err = fmt.Errorf("%w: %s", failed.err, detail)
 	}
 	return &failed
 }
 
-// limitedBuffer is a writer that stores at most maxOutput bytes.
-type limitedBuffer struct {
-	text []byte
-	full bool
-}
+// limitedBuffer is a buffer whose writes fail when it contains more than maxOutput bytes.
+type limitedBuffer struct{ text []byte }
 
 var errFull = errors.New("the output is larger than 1 MiB")
 
 func (l *limitedBuffer) Write(p []byte) (int, error) {
-	if len(l.text)+len(p) > maxOutput {
-		l.full = true
+	if len(l.text) > maxOutput {
 		return 0, errFull
 	}
 	l.text = append(l.text, p...)
