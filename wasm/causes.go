@@ -19,20 +19,11 @@ func isPermanent(err error) bool {
 // errorFields returns the code and the message of an error, and the status code and the reason of its error response.
 // Without an error response, the last two strings are empty.
 func errorFields(err error) []string {
+	fields := []string{errorCode(err), errorText(err), "", ""}
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
-		code := errorCode(err, "status")
-		if code == "status" && isPermanent(err) {
-			code = "invalid"
-		}
-		return []string{code, errorText(err), strconv.Itoa(status.Code), status.Reason}
+		fields[2], fields[3] = strconv.Itoa(status.Code), status.Reason
 	}
-	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
-		return []string{"malformed", errorText(err), "", ""}
-	}
-	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
-		return []string{"too-large", errorText(err), "", ""}
-	}
-	return []string{errorCode(err, "network"), errorText(err), "", ""}
+	return fields
 }
 
 // errorText returns the message of an error for JavaScript. The message names options of listWatch instead of Go
@@ -51,7 +42,8 @@ func errorText(err error) string {
 	return text
 }
 
-func errorCode(err error, otherwise string) string {
+// errorCode returns the code of an error for JavaScript.
+func errorCode(err error) string {
 	for _, known := range []struct {
 		err  error
 		code string
@@ -64,5 +56,17 @@ func errorCode(err error, otherwise string) string {
 			return known.code
 		}
 	}
-	return otherwise
+	if _, ok := errors.AsType[*lw.StatusError](err); ok {
+		if isPermanent(err) {
+			return "invalid"
+		}
+		return "status"
+	}
+	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
+		return "malformed"
+	}
+	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
+		return "too-large"
+	}
+	return "network"
 }

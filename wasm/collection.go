@@ -39,7 +39,9 @@ func (c *collection) run(transport lw.Transport) {
 		return
 	}
 	ctx := lw.WithTrace(c.ctx, &lw.Trace{
-		Page:     c.sendPage,
+		Page: func(meta lw.ListMeta) {
+			c.send(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
+		},
 		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
 	quiet := c.command.Get("restored").Bool() // true until the restored objects are applied, because the host already has them
@@ -161,50 +163,35 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	return nil
 }
 
-func (c *collection) send(kind byte, fields ...string) {
-	c.out.add(c, kind, len(fields), func(batch []byte) []byte {
-		for _, field := range fields {
-			batch = appendField(batch, field)
-		}
-		return batch
-	})
-}
+func (c *collection) send(kind byte, fields ...string) { c.out.add(c, kind, fields, nil) }
 
 // sendChange sends an added, modified or deleted record to the host.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
-	if change.Type == lw.Deleted {
+	switch {
+	case change.Type == lw.Deleted:
 		finalStateUnknown := ""
 		if change.FinalStateUnknown {
 			finalStateUnknown = "1"
 		}
-		c.send(deleted, change.Old.key, version, finalStateUnknown)
+		c.send(deleted, lw.KeyOf(change.Old).String(), version, finalStateUnknown)
 		return
-	}
-	if change.New.text == nil {
+	case change.New.text == nil:
 		return // the object was already sent to the host
 	}
 	kind := byte(added)
 	if change.Type == lw.Modified {
 		kind = modified
 	}
-	c.out.add(c, kind, 6+len(c.indexes), func(batch []byte) []byte {
-		r := change.New
-		text := c.rows.take(r)
-		for _, field := range []string{r.key, version, r.uid, r.version, r.sum} {
-			batch = appendField(batch, field)
+	r := change.New
+	text := c.rows.take(r)
+	fields := []string{lw.KeyOf(r).String(), version, r.uid, r.version, r.sum}
+	if len(c.indexes) > 0 {
+		object, _ := lw.ParseValue(text) // text is the JSON of an object that the server sent
+		for _, path := range c.indexes {
+			fields = append(fields, object.Get(path).String())
 		}
-		if len(c.indexes) > 0 {
-			object, _ := lw.ParseValue(text) // text is the JSON of an object that the server sent
-			for _, path := range c.indexes {
-				batch = appendField(batch, object.Get(path).String())
-			}
-		}
-		return appendField(batch, text) // the text must be the last field, because records.js decodes all fields before it at once
-	})
-}
-
-func (c *collection) sendPage(meta lw.ListMeta) {
-	c.send(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
+	}
+	c.out.add(c, kind, fields, text) // the text is the last field, because records.js decodes all fields before it at once
 }
 
 func (c *collection) sendInterruption(b *lw.Interruption) {
@@ -227,8 +214,8 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 // changes may arrive a few seconds late.
 func (c *collection) sendWaiting() {
 	c.turns = true
-	c.send(interrupted, []string{"turns", "watches take turns on two connections, because neither HTTP/2 nor WebSocket is available; " +
-		"enable HTTP/2 on the server or allow WebSockets", "", "", "0", ""}...)
+	c.send(interrupted, "turns", "watches take turns on two connections, because neither HTTP/2 nor WebSocket is available; "+
+		"enable HTTP/2 on the server or allow WebSockets", "", "", "0", "")
 }
 
 // sendStopped reports to the host the error that stopped the collection. No more records follow.
@@ -236,5 +223,5 @@ func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return
 	}
-	c.send(stopped, append([]string{"invalid", errorText(err), "", ""}, "0", "")...)
+	c.send(stopped, "invalid", errorText(err), "", "", "0", "")
 }

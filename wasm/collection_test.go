@@ -41,7 +41,7 @@ func TestRowsKeepTextUntilSent(t *testing.T) {
 	}
 	for i, node := range []string{"north", "south"} {
 		sent := record(cache.Change[*row]{Type: lw.Added, New: decoded[i]})
-		require.Equal(t, 2, strings.Count(sent, node), "the row of %s must contain the node's name twice, in the index and in the JSON, but the row is %q", decoded[i].key, sent)
+		require.Equal(t, 2, strings.Count(sent, node), "the row of %s must contain the node's name twice, in the index and in the JSON, but the row is %q", decoded[i].name, sent)
 	}
 	require.Empty(t, record(cache.Change[*row]{Type: lw.Modified, Old: decoded[0], New: decoded[0]}), "an object that the host already has must not be sent again")
 	require.NotNil(t, c.rows.spare, "the buffer must be kept for the next object")

@@ -40,8 +40,8 @@ const (
 
 func newOutbox() *outbox { return &outbox{due: make(chan struct{}, 1)} }
 
-// add adds a record to the batch of a collection. write appends the fields of the record.
-func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
+// add adds a record to the batch of a collection. If text is not nil, it is the last field.
+func (o *outbox) add(c *collection, kind byte, fields []string, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c.records == 0 {
@@ -52,7 +52,15 @@ func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []
 		}
 	}
 	c.records++
-	c.batch = write(append(c.batch, kind, byte(fields)))
+	start := len(c.batch)
+	c.batch = append(c.batch, kind, byte(len(fields)))
+	for _, field := range fields {
+		c.batch = appendField(c.batch, field)
+	}
+	if text != nil {
+		c.batch = appendField(c.batch, text)
+		c.batch[start+1]++
+	}
 	if c.records >= batchRecords || len(c.batch) >= batchBytes {
 		o.flush(c)
 	}

@@ -11,23 +11,16 @@ import (
 
 // row contains the fields of an object that the module stores. The host stores the complete object.
 type row struct {
-	key       string // namespace and name in the format of [lw.Key.String]
-	namespace int    // length of the namespace in key
-	uid       string
-	version   string
-	sum       string  // length and checksum of the object's JSON
-	text      *[]byte // the object's JSON until it was sent to the host, then nil
+	namespace, name, uid, version string
+
+	sum  string  // length and checksum of the object's JSON
+	text *[]byte // the object's JSON until it was sent to the host, then nil
 }
 
-func (r *row) GetNamespace() string       { return r.key[:r.namespace] }
+func (r *row) GetNamespace() string       { return r.namespace }
+func (r *row) GetName() string            { return r.name }
 func (r *row) GetUID() string             { return r.uid }
 func (r *row) GetResourceVersion() string { return r.version }
-func (r *row) GetName() string {
-	if r.namespace == 0 {
-		return r.key
-	}
-	return r.key[r.namespace+1:]
-}
 
 // rowPool is the codec of one collection. It reuses the buffers of its rows.
 type rowPool struct {
@@ -38,20 +31,14 @@ type rowPool struct {
 // text returns a buffer with the JSON of an object. If there is a projection, the JSON contains only the projected
 // fields.
 func (c *rowPool) text(s *lw.Scanned) *[]byte {
-	b := c.buffer()
+	b := c.spare
+	if c.spare = nil; b == nil {
+		b = new([]byte)
+	}
 	if c.projection != nil {
 		*b = c.projection.AppendText((*b)[:0], s)
 	} else {
 		*b = s.AppendText((*b)[:0])
-	}
-	return b
-}
-
-func (c *rowPool) buffer() *[]byte {
-	b := c.spare
-	c.spare = nil
-	if b == nil {
-		b = new([]byte)
 	}
 	return b
 }
@@ -83,18 +70,15 @@ func (*rowPool) Identity() lw.Identity[*row] { return lw.Identity[*row]{UID: (*r
 
 // newRow returns a row whose strings share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {
+	parts := [][]byte{namespace, name, uid, version, sum}
 	all := make([]byte, 0, 128)
-	all = append(all, namespace...)
-	if len(namespace) > 0 {
-		all = append(all, '/')
+	for _, part := range parts {
+		all = append(all, part...)
 	}
-	all = append(all, name...)
-	key := len(all)
-	text := string(append(append(append(all, uid...), version...), sum...))
-	r := &row{key: text[:key], namespace: len(namespace)}
-	text = text[key:]
-	r.uid, text = text[:len(uid)], text[len(uid):]
-	r.version, r.sum = text[:len(version)], text[len(version):]
+	r, text := new(row), string(all)
+	for i, field := range []*string{&r.namespace, &r.name, &r.uid, &r.version, &r.sum} {
+		*field, text = text[:len(parts[i])], text[len(parts[i]):]
+	}
 	return r
 }
 

@@ -100,19 +100,16 @@ func (t *state) current(ctx context.Context, used credentials) (credentials, err
 	case <-ctx.Done():
 		return credentials{}, context.Cause(ctx)
 	}
-	type result struct {
-		credentials
-		err error
-	}
-	done := make(chan result, 1)
+	done := make(chan struct{})
+	var replaced credentials
 	go func() { // reading may block, but the request must end when its context is done
+		defer close(done)
 		defer func() { <-t.reading }()
-		c, err := t.replaceIfStale(used)
-		done <- result{c, err}
+		replaced, err = t.replaceIfStale(used)
 	}()
 	select {
-	case r := <-done:
-		return r.credentials, r.err
+	case <-done:
+		return replaced, err
 	case <-ctx.Done():
 		return credentials{}, context.Cause(ctx)
 	}
