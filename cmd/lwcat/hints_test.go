@@ -125,7 +125,7 @@ func TestRejectionHints(t *testing.T) {
 	}
 	requireHint(t, gives(`{"token":"wrong"}`), "401 Unauthorized", `hint: the server rejected the credential from the plugin of user "dev"`)
 	requireHint(t, gives(`{"token":"wrong","expirationTimestamp":"2001-01-01T00:00:00Z"}`), `user "dev": exec: the credential plugin`, "the server did not accept the credential, and the new credential expired at 2001-01-01T00:00:00Z", "hint: log in again")
-	requireHint(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login manually")
+	requireHint(t, plugin("echo session is over >&2; exit 1"), "session is over\n", "exit status 1", "hint: log in again", "login manually")
 }
 
 // TestRejectionHintsForImpersonatedUsers checks that the suggested command contains the user, the context and the

@@ -35,9 +35,9 @@ type Options struct {
 	As       string   // user to impersonate; overrides the impersonated user and groups of the kubeconfig
 	AsGroups []string // groups to impersonate; overrides the groups of the kubeconfig
 
-	// Stderr receives the messages of credential plugins, such as a login code. If Stderr is nil, the messages are
-	// discarded. In both cases, the [Error] of a failed plugin contains the last lines. Plugins can read standard input
-	// if it is a terminal.
+	// Stderr receives the messages of credential plugins, such as a login code or the reason for a failure. If Stderr is
+	// nil, plugins write to the standard error of the process, as with kubectl. Plugins can read standard input if it is
+	// a terminal.
 	Stderr io.Writer
 
 	// ServiceAccount is the folder with the files token, ca.crt and namespace of a Pod's service account. By default, it

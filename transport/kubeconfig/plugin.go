@@ -3,7 +3,7 @@
 package kubeconfig
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,13 +32,13 @@ const maxOutput = 1 << 20
 
 // plugin runs a credential plugin and caches its latest credential.
 type plugin struct {
-	at                 Error // location of the exec field, for errors
-	command            string
-	args, env, secrets []string // secrets contains strings to redact from stderr
-	version            string
-	mode, install      string       // interactiveMode and installHint of the kubeconfig
-	cluster            *clusterInfo // nil if the kubeconfig does not set provideClusterInfo
-	stderr             io.Writer
+	at            Error // location of the exec field, for errors
+	command       string
+	args, env     []string
+	version       string
+	mode, install string       // interactiveMode and installHint of the kubeconfig
+	cluster       *clusterInfo // nil if the kubeconfig does not set provideClusterInfo
+	stderr        io.Writer
 
 	lock           chan struct{} // held while a goroutine reads the cached credential or runs the plugin
 	lastCredential *lwhttp.Credential
@@ -50,7 +49,7 @@ type plugin struct {
 func (l *loader) exec(fields *fields) {
 	p := &plugin{
 		at: fields.at, command: fields.string("command"), args: fields.strings("args"), version: fields.string("apiVersion"),
-		mode: fields.string("interactiveMode"), install: printable(fields.string("installHint")), stderr: l.Stderr, lock: make(chan struct{}, 1),
+		mode: fields.string("interactiveMode"), install: printable(fields.string("installHint")), stderr: cmp.Or[io.Writer](l.Stderr, os.Stderr), lock: make(chan struct{}, 1),
 	}
 	p.at.field = "exec"
 	for _, node := range fields.list("env") {
@@ -61,7 +60,6 @@ func (l *loader) exec(fields *fields) {
 		}
 		p.env = append(p.env, name+"="+value)
 	}
-	p.secrets = secrets(p.env, p.args)
 	p.validate(fields)
 	if fields.boolean("provideClusterInfo") {
 		p.cluster = l.clusterInfo()
@@ -92,7 +90,7 @@ func (p *plugin) validate(fields *fields) {
 		p.command = fields.path("command")
 	}
 	if _, err := exec.LookPath(p.command); err != nil {
-		failed := p.failed(err, "")
+		failed := p.failed(err)
 		failed.field, failed.line = "exec.command", fields.members["command"].Line
 		fields.loader.fail(*failed)
 	}
@@ -164,36 +162,35 @@ func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*
 	if p.lastCredential != nil && (p.expires.IsZero() || time.Now().Before(p.expires)) {
 		return p.lastCredential, nil
 	}
-	given, until, stderr, err := p.run(ctx)
+	given, until, err := p.run(ctx)
 	if err == nil && rejected != nil && !until.IsZero() && !time.Now().Before(until) {
 		// If the server has not rejected a credential, an expired credential is accepted, because the local clock may
 		// be wrong.
-		stderr, err = "", fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339))
+		err = fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339))
 	}
 	if err != nil {
-		return nil, p.failed(err, stderr)
+		return nil, p.failed(err)
 	}
 	p.lastCredential, p.expires = given, until
 	return given, nil
 }
 
-// run executes the plugin and returns its credential, the expiration time, and the end of its stderr. It kills the
-// plugin when ctx is done.
-func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.Time, stderr string, err error) {
+// run executes the plugin and returns its credential and the expiration time. It kills the plugin when ctx is done.
+func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.Time, err error) {
 	ask := execCredential{Version: p.version, Kind: "ExecCredential"}
 	ask.Spec.Cluster, ask.Spec.Interactive = p.cluster, p.mode != "Never" && isTerminal(os.Stdin)
 	if p.mode == "Always" && !ask.Spec.Interactive {
-		return nil, until, "", errors.New("user input is required, but standard input is not a terminal")
+		return nil, until, errors.New("user input is required, but standard input is not a terminal")
 	}
 	info, err := json.Marshal(ask)
 	if err != nil {
-		return nil, until, "", err
+		return nil, until, err
 	}
 	cmd := exec.CommandContext(ctx, p.command, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), "KUBERNETES_EXEC_INFO="+string(info))
 	cmd.WaitDelay = time.Second // limits the wait for child processes that keep the output open
-	said, printed := &tailBuffer{writer: p.stderr}, &limitedBuffer{}
-	cmd.Stdout, cmd.Stderr = printed, said
+	printed := &limitedBuffer{}
+	cmd.Stdout, cmd.Stderr = printed, p.stderr
 	if ask.Spec.Interactive {
 		cmd.Stdin = os.Stdin
 	}
@@ -208,7 +205,7 @@ func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.
 			err = fmt.Errorf("%w, and a child process of the plugin still keeps it open", err)
 		}
 	}
-	return given, until, said.lines(p.secrets), err
+	return given, until, err
 }
 
 // isTerminal reports whether file is a character device other than the null device. Such a device is probably a
@@ -248,21 +245,21 @@ func (p *plugin) parse(text []byte) (given *lwhttp.Credential, until time.Time, 
 	return given, until, nil
 }
 
-// failed returns an Error for a plugin that did not return a credential. stderr contains the last lines of its stderr,
-// or "". The hint is the installHint of a missing plugin, or a suggestion to log in.
-func (p *plugin) failed(err error, stderr string) *Error {
-	failed, detail := p.at, stderr
+// failed returns an Error for a plugin that did not return a credential. Its hint is the installHint of a missing
+// plugin, or a suggestion to log in.
+func (p *plugin) failed(err error) *Error {
+	failed, install := p.at, ""
 	failed.Hint = "log in again, or run " + p.command + " manually"
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		failed.Hint, detail = p.install, p.install
+		failed.Hint = p.install
+		if p.install != "" {
+			install = ": " + p.install
+		}
 	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
 		err = missing.Err // the inner error, because the message already contains the command
 	}
-	failed.err = fmt.Errorf("the credential plugin %s: %w", p.command, err)
-	if detail != "" {
-		failed.err = fmt.Errorf("%w: %s", failed.err, detail)
-	}
+	failed.err = fmt.Errorf("the credential plugin %s: %w%s", p.command, err, install)
 	return &failed
 }
 
@@ -279,91 +276,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tailBuffer is a writer that forwards its input and stores at most the last 8 KiB.
-type tailBuffer struct {
-	writer io.Writer // receives all input; may be nil
-	text   []byte
-}
-
-func (t *tailBuffer) Write(p []byte) (int, error) {
-	if t.writer != nil {
-		_, _ = t.writer.Write(p) // ignores the error, so that a broken writer does not stop the plugin
-	}
-	t.text = append(t.text, p...)
-	if len(t.text) > 8<<10 {
-		t.text = t.text[len(t.text)-4<<10:]
-		_, rest, _ := bytes.Cut(t.text, []byte("\n")) // drops the first line, because a truncated secret in it could not be redacted
-		t.text = bytes.Clone(rest)
-	}
-	return len(p), nil
-}
-
-// lines returns the last non-empty lines, at most three, with secrets redacted.
-func (t *tailBuffer) lines(secrets []string) string {
-	var lines []string
-	for line := range strings.Lines(string(t.text)) {
-		line = strings.TrimSpace(printable(redact(line, secrets)))
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines[max(0, len(lines)-3):], "; ")
-}
-
-const secretWord = `(?:token|passw|secret|bearer|authorization|credential|client-?key|api-?key|access-?key)`
-
-var (
-	// sensitive matches the name of a variable or flag whose value is a secret, for example MY_TOKEN.
-	sensitive = regexp.MustCompile(`(?i)^[^=]*` + strings.ReplaceAll(secretWord, "-?", "[-_]?"))
-	// named matches a secret word and its value, for example "token: abc" or "Bearer abc".
-	named = regexp.MustCompile(`(?i)(` + secretWord + `\w*["']?\s*[:=]\s*["']?(?:bearer\s+)?|bearer\s+)[^\s"',;]+`)
-	// random matches long random words, which may be tokens or base64 data.
-	random = regexp.MustCompile(`[A-Za-z0-9_+/=-]{24,}`)
-)
-
-// secrets returns the values of the environment variables and arguments that may contain secrets.
-func secrets(env, args []string) (values []string) {
-	words := slices.Concat(env, args)
-	for i, word := range words {
-		name, value, joined := strings.Cut(word, "=")
-		if !sensitive.MatchString(name) || i >= len(env) && !strings.HasPrefix(name, "-") {
-			continue
-		}
-		if !joined && i+1 < len(words) {
-			value = words[i+1]
-		}
-		values = append(values, value)
-	}
-	return values
-}
-
-// redact replaces secrets, and words that look like secrets, with "…".
-func redact(line string, secrets []string) string {
-	for _, secret := range secrets {
-		if len(secret) >= 4 {
-			line = strings.ReplaceAll(line, secret, "…")
-		}
-	}
-	line = named.ReplaceAllString(line, "${1}…")
-	return random.ReplaceAllStringFunc(line, func(run string) string {
-		if strings.ContainsAny(run, "0123456789") {
-			return "…"
-		}
-		return run // keeps the word, because it is probably a path
-	})
-}
-
-// printable replaces white space in text with spaces, removes other control characters, and truncates the result to 500
-// characters.
+// printable replaces white space and control characters in text with single spaces.
 func printable(text string) string {
-	letters := 0
-	return strings.Map(func(r rune) rune {
-		switch letters++; {
-		case letters > 500 || r == unicode.ReplacementChar || !unicode.IsSpace(r) && !unicode.IsPrint(r):
-			return -1
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return r
-	}, text)
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }
