@@ -29,11 +29,8 @@ func Read(purpose, path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s %q is %s; it must be a regular file", purpose, path, kind(info.Mode()))
 	}
-	if size := info.Size(); size > mostMiB<<20 {
-		return nil, fmt.Errorf("%s %q is %s; the limit is %d MiB", purpose, path, sizeText(size), mostMiB)
-	}
 	text, err := io.ReadAll(io.LimitReader(file, mostMiB<<20+1))
-	if err == nil && len(text) > mostMiB<<20 { // the file grew, or Stat does not know its size, for example in /proc
+	if err == nil && len(text) > mostMiB<<20 { // Stat does not know the size of every file, for example in /proc
 		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", purpose, path, mostMiB)
 	}
 	return text, err
@@ -49,11 +46,4 @@ func kind(mode fs.FileMode) string {
 		return "a device"
 	}
 	return "a special file"
-}
-
-func sizeText(size int64) string {
-	if size%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", size>>20)
-	}
-	return fmt.Sprintf("%d bytes", size)
 }

@@ -32,11 +32,11 @@ func TestReadsRegularFiles(t *testing.T) {
 
 func TestLargeFilesAreErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
-	for size, want := range map[int64]string{1<<20 + 1: "1048577 bytes", 4 << 20: "4 MiB", 1 << 40: "1048576 MiB"} {
+	for _, size := range []int64{1<<20 + 1, 4 << 20, 1 << 40} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Truncate(path, size))
 		_, err := secretfile.Read("token file", path)
-		require.EqualError(t, err, fmt.Sprintf("token file %q is %s; the limit is 1 MiB", path, want))
+		require.EqualError(t, err, fmt.Sprintf("token file %q is larger than the limit of 1 MiB", path))
 	}
 }
 

@@ -142,12 +142,27 @@ type fields struct {
 // read returns the fields of a mapping node. They are empty if node is nil or null.
 func (l *loader) read(node *yaml.Node, at Error) *fields {
 	f := &fields{l, at, map[string]*yaml.Node{}}
-	switch node = resolve(node); {
-	case node == nil:
+	node = resolve(node)
+	if node == nil {
+		return f
+	}
+	var members map[string]yaml.Node
+	err := node.Decode(&members) // the mapping's own members override the members that it merges with "<<"
+	mistake, ok := errors.AsType[*yaml.TypeError](err)
+	switch {
 	case node.Kind != yaml.MappingNode:
 		f.failAt("", node, errors.New("the value must be a mapping"))
-	default:
-		f.add(node, 0)
+	case ok: // for example "line 3: mapping key "token" already defined at line 2"
+		line, text, _ := strings.Cut(strings.TrimPrefix(mistake.Errors[0], "line "), ": ")
+		n, _ := strconv.Atoi(line)
+		f.failAt("", &yaml.Node{Line: n}, errors.New("invalid key: "+text))
+	case err != nil: // the message omits the error, because it may contain the name of an anchor, which may be a password
+		f.failAt("", node, errors.New("the value contains an invalid merge"))
+	}
+	for name, member := range members {
+		if value := resolve(&member); value != nil {
+			f.members[name] = value
+		}
 	}
 	return f
 }
@@ -161,38 +176,6 @@ func (l *loader) values(at Error, texts map[string]string) *fields {
 		}
 	}
 	return f
-}
-
-// add adds the members of a mapping. The mapping's own members override the members that it merges with "<<".
-func (f *fields) add(node *yaml.Node, depth int) {
-	own := map[string]bool{}
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := resolve(node.Content[i]), resolve(node.Content[i+1])
-		switch {
-		case key == nil || key.Kind != yaml.ScalarNode:
-			f.failAt("", node.Content[i], errors.New("a key must be a string"))
-		case key.Tag == "!!merge" && value != nil && value.Kind == yaml.SequenceNode:
-			merged = append(merged, value.Content...)
-		case key.Tag == "!!merge":
-			merged = append(merged, value)
-		case own[key.Value]:
-			f.failAt(key.Value, key, errors.New("duplicate key"))
-		default:
-			own[key.Value] = true
-			if _, ok := f.members[key.Value]; !ok && value != nil {
-				f.members[key.Value] = value
-			}
-		}
-	}
-	for _, node := range merged {
-		node = resolve(node)
-		if node == nil || node.Kind != yaml.MappingNode || depth > 8 {
-			f.failAt("<<", node, errors.New("the value must be a mapping, and must not be deeply nested"))
-			return
-		}
-		f.add(node, depth+1)
-	}
 }
 
 // resolve returns the node to which an alias points, and other nodes unchanged. It returns nil for null.
