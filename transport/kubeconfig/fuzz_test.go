@@ -4,6 +4,7 @@ package kubeconfig_test
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,4 +104,17 @@ func TestAliasBomb(t *testing.T) {
 	onlyFile(t)
 	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), aliasBomb())})
 	require.ErrorContains(t, err, "cannot be written as JSON")
+}
+
+// Nested merges must not take exponential time.
+func TestMergeBomb(t *testing.T) {
+	onlyFile(t)
+	text := "m0: &m0 {server: x}\n"
+	for i := range 12 {
+		part := "*m" + strconv.Itoa(i)
+		text += "m" + strconv.Itoa(i+1) + ": &m" + strconv.Itoa(i+1) + " {<<: [" + part + strings.Repeat(", "+part, 9) + "]}\n"
+	}
+	text += "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k, cluster: {<<: *m12}}]\n"
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), text)})
+	require.ErrorContains(t, err, `cluster "k" contains an invalid merge`)
 }
