@@ -159,10 +159,14 @@ func (a *attempt) Close() error {
 // switchFrom switches to the other transport unless another stream has already done so, and reports the switch. If the
 // cause is [lw.ErrSilent], it does not switch from a transport that has delivered data.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
-	if !t.choice.leave(from, cause == lw.ErrSilent) {
-		return
+	c := t.choice
+	c.mu.Lock()
+	leave := c.current == from && (!c.confirmed || cause != lw.ErrSilent)
+	if leave {
+		c.current, c.confirmed = 1-from, false
 	}
-	if switched := lw.ContextTrace(ctx).Switched; switched != nil {
+	c.mu.Unlock()
+	if switched := lw.ContextTrace(ctx).Switched; leave && switched != nil {
 		switched(cause)
 	}
 }
@@ -178,18 +182,6 @@ func (c *choice) get() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.current
-}
-
-// leave selects the other transport and reports whether it did so. It does nothing if another stream has already
-// switched from the transport with this index. After a timeout, it also does nothing if the transport is confirmed.
-func (c *choice) leave(index int, timeout bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current != index || c.confirmed && timeout {
-		return false
-	}
-	c.current, c.confirmed = 1-index, false
-	return true
 }
 
 // confirm records that a watch over the transport with this index has delivered data.

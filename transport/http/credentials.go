@@ -29,10 +29,6 @@ type credentials struct {
 	credential *Credential // the Credential from the CredentialFunc, or nil
 }
 
-func (c credentials) equal(other credentials) bool {
-	return c.roundTrippers == other.roundTrippers && c.token == other.token
-}
-
 // credentials returns the credentials for the first attempt of a request. sameOrigin reports whether the request goes to
 // the server's own origin.
 func (t *state) credentials(ctx context.Context, sameOrigin bool) (credentials, error) {
@@ -208,13 +204,14 @@ func (f files) with(credential *Credential) files {
 func (t *state) readPEM(f files) (files, error) {
 	for _, file := range []struct {
 		name, path string
+		data       []byte // overrides the file
 		into       *string
 	}{
-		{"certificate authority file", t.opts.CAFile, &f.ca},
-		{"client certificate file", t.opts.CertFile, &f.cert},
-		{"client key file", t.opts.KeyFile, &f.key},
+		{"certificate authority file", t.opts.CAFile, t.opts.CAData, &f.ca},
+		{"client certificate file", t.opts.CertFile, t.opts.CertData, &f.cert},
+		{"client key file", t.opts.KeyFile, t.opts.KeyData, &f.key},
 	} {
-		if file.path == "" {
+		if file.path == "" || len(file.data) > 0 {
 			continue
 		}
 		text, err := t.readFile(file.name, file.path)

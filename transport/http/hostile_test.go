@@ -162,7 +162,7 @@ func TestEndlessRedirects(t *testing.T) {
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
 		for _, query := range []string{"", "on"} {
 			_, err := get(t, transport, requestFor("/", query))
-			require.ErrorContains(t, err, "http: stopped after 10 redirects")
+			require.ErrorContains(t, err, "stopped after 10 redirects")
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,6 +54,9 @@ type Options struct {
 	DisableCompression bool // disables gzip-compressed responses
 }
 
+// Format prints no field for any fmt verb, because options are often logged and may contain secrets.
+func (Options) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "http.Options{…}") }
+
 // Credential contains the credentials that a CredentialFunc returns. Empty fields are not sent. The transport does not
 // modify a Credential. JSON omits the fields, so that logs contain no secrets.
 type Credential struct {
@@ -61,32 +65,8 @@ type Credential struct {
 	KeyData  []byte `json:"-"` // PEM private key
 }
 
-// Format prints the options for every fmt verb, because options are often logged. It prints "…" instead of secrets.
-func (o Options) Format(f fmt.State, verb rune) {
-	type plain Options // plain has no Format method, so Fprintf prints its fields
-	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)
-	o.CAData, o.CertData, o.KeyData = []byte(redacted(o.CAData)), []byte(redacted(o.CertData)), []byte(redacted(o.KeyData))
-	header := map[string][]string{}
-	for name := range o.Header {
-		header[name] = []string{"…"}
-	}
-	o.Header = header
-	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(o))
-}
-
-// Format prints which fields are set, without their values.
-func (c Credential) Format(f fmt.State, verb rune) {
-	type plain Credential
-	c = Credential{redacted(c.Token), []byte(redacted(c.CertData)), []byte(redacted(c.KeyData))}
-	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(c))
-}
-
-func redacted[text string | []byte](secret text) string {
-	if len(secret) == 0 {
-		return ""
-	}
-	return "…"
-}
+// Format prints no field for any fmt verb.
+func (Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "http.Credential{…}") }
 
 func (o *Options) validate(server *url.URL) error {
 	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0

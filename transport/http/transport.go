@@ -58,22 +58,10 @@ func New(server string, opts *Options) (*Transport, error) {
 	}
 	t := &state{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}
 	t.opts.Header, t.opts.UserAgent = http.Header(opts.Header).Clone(), cmp.Or(opts.UserAgent, "listwatch")
-	if len(opts.CAData) > 0 {
-		t.opts.CAFile = ""
-	}
-	if len(opts.CertData) > 0 {
-		t.opts.CertFile, t.opts.KeyFile = "", ""
-	}
 	if t.secrets, err = opts.proxySecrets(parsed); err != nil {
 		return nil, err
 	}
 	t.secrets = append(t.secrets, headerSecrets(opts.Header)...)
-	t.client.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
-		if len(via) >= 10 {
-			return errors.New("http: stopped after 10 redirects")
-		}
-		return nil
-	}
 	if opts.Client != nil {
 		t.client = *opts.Client
 	}
@@ -87,10 +75,8 @@ func New(server string, opts *Options) (*Transport, error) {
 // Close closes idle connections. Open responses stay usable. Close does nothing if [Options.Client] is set, because
 // other code may use its connections.
 func (t *Transport) Close() {
-	t.state.mu.Lock()
-	active := t.state.active
-	t.state.mu.Unlock()
-	active.closeIdle()
+	now, _, _ := t.state.check(credentials{})
+	now.closeIdle()
 }
 
 // Open implements [lw.Transport]. Reads of the body fail after ctx is done.
@@ -199,7 +185,8 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	}
 	a.renewed = true
 	fresh, failure := t.renew(ctx, used, sameOrigin, unauthorized)
-	if failure == nil && fresh.equal(used) || ctx.Err() != nil {
+	same := fresh.roundTrippers == used.roundTrippers && fresh.token == used.token
+	if failure == nil && same || ctx.Err() != nil {
 		return response, err
 	}
 	if response != nil && response.Body != nil {
@@ -284,11 +271,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) Close() error {
 	err := b.ReadCloser.Close()
 	b.end()
-	t := b.attempt.transport
-	t.mu.Lock()
-	replaced := t.active.roundTrippers != b.via
-	t.mu.Unlock()
-	if replaced {
+	if now, _, _ := b.attempt.transport.check(credentials{}); now.roundTrippers != b.via {
 		b.via.closeIdle()
 	}
 	return err

@@ -119,17 +119,14 @@ func (l *loader) add(path string, root *yaml.Node) {
 				element.failAt("name", node, errors.New("duplicate "+kind+" "+strconv.Quote(name)))
 			}
 			here[name] = true
-			if known[name] == nil {
+			if name != "" && known[name] == nil {
 				known[name] = &entry{Error{File: path, Entry: kind + " " + strconv.Quote(name)}, element.members[kind]}
 			}
 		}
 	}
 }
 
-func (l *loader) names(kind string) []string {
-	names := slices.Sorted(maps.Keys(l.entries[kind]))
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
-}
+func (l *loader) names(kind string) []string { return slices.Sorted(maps.Keys(l.entries[kind])) }
 
 // fields reads the members of a YAML mapping in the same way as kubectl. It does not convert types, treats null as a
 // missing member and ignores unknown members. The loader keeps the first mistake. Its text never quotes values.

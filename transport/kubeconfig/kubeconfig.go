@@ -150,7 +150,7 @@ func (l *loader) selectContext() {
 // find returns the fields of an entry. option is the name that the caller requires, or "". The fields are empty if name
 // is "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
-	if found := l.entries[kind][name]; found != nil && name != "" {
+	if found := l.entries[kind][name]; found != nil {
 		return l.read(found.node, found.at)
 	}
 	if name != "" && (option != "" || !optional) {
