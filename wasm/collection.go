@@ -137,23 +137,20 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	if err != nil {
 		return err
 	}
-	field := func() (part []byte) {
-		if len(text) < 4 {
-			err = io.ErrUnexpectedEOF
-			return nil
+	field := func() []byte {
+		if len(text) >= 4 {
+			n, rest := int(text[0])|int(text[1])<<8|int(text[2])<<16|int(text[3])<<24, text[4:]
+			if n <= len(rest) {
+				text = rest[n:]
+				return rest[:n]
+			}
 		}
-		n := int(text[0]) | int(text[1])<<8 | int(text[2])<<16 | int(text[3])<<24
-		text = text[4:]
-		if n > len(text) {
-			err = io.ErrUnexpectedEOF
-			return nil
-		}
-		part, text = text[:n], text[n:]
-		return part
+		text, err = nil, io.ErrUnexpectedEOF
+		return nil
 	}
 	version := string(field())
 	var kept []*row
-	for len(text) > 0 && err == nil {
+	for len(text) > 0 {
 		kept = append(kept, newRow(field(), field(), field(), field(), field()))
 	}
 	if err != nil {
@@ -165,15 +162,19 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 
 func (c *collection) send(kind byte, fields ...string) { c.out.add(c, kind, fields, nil) }
 
+// flag encodes a boolean for the host.
+func flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return ""
+}
+
 // sendChange sends an added, modified or deleted record to the host.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	switch {
 	case change.Type == lw.Deleted:
-		finalStateUnknown := ""
-		if change.FinalStateUnknown {
-			finalStateUnknown = "1"
-		}
-		c.send(deleted, lw.KeyOf(change.Old).String(), version, finalStateUnknown)
+		c.send(deleted, lw.KeyOf(change.Old).String(), version, flag(change.FinalStateUnknown))
 		return
 	case change.New.text == nil:
 		return // the object was already sent to the host
@@ -199,15 +200,11 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 	if b.Final {
 		kind = stopped
 	}
-	again := ""
-	if b.Relist {
-		again = "1"
-	}
 	words := errorFields(b.Err)
 	if b.Final && words[0] == "malformed" {
 		words[0] = "invalid"
 	}
-	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
+	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), flag(b.Relist))...)
 }
 
 // sendWaiting reports to the host that the watch shares connections with other watches. The watch continues, but its

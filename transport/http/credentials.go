@@ -72,12 +72,13 @@ func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unautho
 	if t.opts.CredentialFunc != nil && unauthorized {
 		return t.callCredentialFunc(ctx, used.credential)
 	}
-	if t.opts.TokenFunc != nil {
-		fresh.token = used.token
-		if unauthorized || sameOrigin && fresh.roundTrippers != used.roundTrippers {
-			if token, err := t.opts.TokenFunc(ctx); err == nil && token != "" { // without a new token, the original error is more useful
-				fresh.token = token
-			}
+	if t.opts.TokenFunc == nil {
+		return fresh, nil
+	}
+	fresh.token = used.token // stays in use without a new token, because the original error is more useful
+	if unauthorized || sameOrigin && fresh.roundTrippers != used.roundTrippers {
+		if token, err := t.opts.TokenFunc(ctx); err == nil {
+			fresh.token = cmp.Or(token, used.token)
 		}
 	}
 	return fresh, nil

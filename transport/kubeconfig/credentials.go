@@ -9,7 +9,6 @@ import (
 	"errors"
 	"net/textproto"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
@@ -32,9 +31,6 @@ func (l *loader) cluster(fields *fields) {
 	http.ServerName = cmp.Or(l.ServerName, http.ServerName)
 	l.authority(fields)
 	http.Proxy = fields.string("proxy-url")
-	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, proxy.Scheme)) {
-		fields.fail("proxy-url", "the value must look like http://host:port, https://host:port or socks5://host:port")
-	}
 	http.DisableCompression = fields.boolean("disable-compression")
 }
 

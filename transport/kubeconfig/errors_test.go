@@ -23,7 +23,7 @@ func TestInvalidFiles(t *testing.T) {
 	const good = "server: https://127.0.0.1:1"
 	for name, c := range map[string]struct{ cluster, user, want string }{
 		"no server":                  {"tls-server-name: x", "{}", `cluster "east": server is missing`},
-		"server URL with a password": {"server: 'https://joe:pa55word@x'", "{}", `cluster "east": server: the server's URL must not have a user`},
+		"server URL with a password": {"server: 'https://joe:pa55word@x'", "{}", `cluster "east": the server's URL must not have a user`},
 		"number as server":           {"server: 12", "{}", `:10: cluster "east": server must be a string: put it in quotes`},
 		"list as server":             {"server: [pa55word]", "{}", `:10: cluster "east": server must be a string`},
 		"string as cluster":          {"pa55word", "{}", `:10: cluster "east" must be a mapping`},
@@ -37,8 +37,8 @@ func TestInvalidFiles(t *testing.T) {
 		"missing CA file":            {good + "; certificate-authority: /x/y", "{}", `:11: cluster "east": certificate-authority: open /x/y: no such file or directory`},
 		"folder as CA file":          {good + "; certificate-authority: " + dir, "{}", `is a directory`},
 		"empty CA file":              {good + "; certificate-authority: " + empty, "{}", `certificate-authority: ~/empty contains no PEM certificate`},
-		"unsupported proxy scheme":   {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": proxy-url must look like`},
-		"proxy without a scheme":     {good + "; proxy-url: 127.0.0.1:1", "{}", `proxy-url must look like`},
+		"unsupported proxy scheme":   {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": the proxy's URL must look like`},
+		"proxy without a scheme":     {good + "; proxy-url: 127.0.0.1:1", "{}", `cluster "east": the proxy's URL must look like`},
 		"cyclic merge":               {"&x {<<: *x}", "{}", `cluster "east" contains an invalid merge`},
 
 		"number as token":             {good, "token: 12345678", `user "dev": token must be a string: put it in quotes`},

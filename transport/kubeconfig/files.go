@@ -21,19 +21,13 @@ import (
 // maxFile is the maximum size of a kubeconfig in bytes.
 const maxFile = 8 << 20
 
-// entry is a named context, cluster or user in a kubeconfig file.
-type entry struct {
-	at   Error // location of the entry
-	node *yaml.Node
-}
-
 // newLoader reads the kubeconfig files. opts may be nil.
 func newLoader(opts *Options) *loader {
 	if opts == nil {
 		opts = &Options{}
 	}
 	l := &loader{Options: opts, config: &Config{HTTP: &lwhttp.Options{}}}
-	l.entries = map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}
+	l.entries = map[string]map[string]func() *fields{"context": {}, "cluster": {}, "user": {}}
 	for _, path := range l.paths() {
 		root, err := readFile(path)
 		if errors.Is(err, fs.ErrNotExist) && l.Path == "" {
@@ -51,17 +45,12 @@ func newLoader(opts *Options) *loader {
 }
 
 // paths returns the paths of the kubeconfig files in order of decreasing priority.
-func (o *Options) paths() (paths []string) {
+func (o *Options) paths() []string {
 	if o.Path != "" {
 		return []string{o.Path}
 	}
 	if listed := os.Getenv("KUBECONFIG"); listed != "" {
-		for _, path := range filepath.SplitList(listed) {
-			if path != "" && !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
-		}
-		return paths
+		return slices.DeleteFunc(filepath.SplitList(listed), func(path string) bool { return path == "" })
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		return []string{filepath.Join(home, ".kube", "config")}
@@ -120,7 +109,8 @@ func (l *loader) add(path string, root *yaml.Node) {
 			}
 			here[name] = true
 			if name != "" && known[name] == nil {
-				known[name] = &entry{Error{File: path, Entry: kind + " " + strconv.Quote(name)}, element.members[kind]}
+				at := Error{File: path, Entry: kind + " " + strconv.Quote(name)}
+				known[name] = func() *fields { return l.read(element.members[kind], at) }
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func Load(opts *Options) (*Config, error) {
 		if l.Server != "" {
 			return nil, &Error{err: err}
 		}
-		l.clusterFields.failAt("server", nil, err)
+		l.clusterFields.fail("", err.Error())
 		return nil, l.err
 	}
 	return c, nil
@@ -117,10 +117,10 @@ type loader struct {
 	config *Config
 	err    *Error // the first mistake; the methods continue after it, but their results are not used
 
-	files       []string                     // paths of the files that exist
-	entries     map[string]map[string]*entry // entries of all files by kind, for example "user", and by name
-	current     string                       // name of the current context
-	currentFile string                       // file that sets the current context
+	files       []string                             // paths of the files that exist
+	entries     map[string]map[string]func() *fields // read the entries of all files, by kind, for example "user", and by name
+	current     string                               // name of the current context
+	currentFile string                               // file that sets the current context
 
 	context       Error   // location of the context
 	clusterFields *fields // fields of the cluster
@@ -150,8 +150,8 @@ func (l *loader) selectContext() {
 // find returns the fields of an entry. option is the name that the caller requires, or "". The fields are empty if name
 // is "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
-	if found := l.entries[kind][name]; found != nil {
-		return l.read(found.node, found.at)
+	if entry := l.entries[kind][name]; entry != nil {
+		return entry()
 	}
 	if name != "" && (option != "" || !optional) {
 		at := Error{File: l.currentFile, field: "current-context"}

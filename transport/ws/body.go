@@ -38,14 +38,16 @@ const (
 
 func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int64) *body {
 	b := &body{ctx: ctx, conn: conn, connection: c, limit: limit}
-	b.ping = time.AfterFunc(pingInterval, func() { b.writeControl(websocket.PingMessage, nil) })
+	b.ping = time.AfterFunc(pingInterval, func() {
+		_ = conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(pongTimeout))
+	})
 	b.silence = time.AfterFunc(pingInterval+pongTimeout, c.giveUp)
 	b.stopTimers()
 	conn.SetReadLimit(limit)
 	conn.SetPongHandler(func(string) error { b.restartTimers(); return nil })
 	conn.SetPingHandler(func(data string) error {
 		b.restartTimers()
-		b.writeControl(websocket.PongMessage, []byte(data))
+		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(pongTimeout)) // if it times out, Read returns lw.ErrSilent
 		return nil
 	})
 	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -60,11 +62,6 @@ func (b *body) restartTimers() {
 func (b *body) stopTimers() {
 	b.ping.Stop()
 	b.silence.Stop()
-}
-
-// writeControl sends a control frame. If the write times out, the peer counts as dead.
-func (b *body) writeControl(kind int, data []byte) {
-	_ = b.conn.WriteControl(kind, data, time.Now().Add(pongTimeout))
 }
 
 func (b *body) Read(p []byte) (int, error) {
