@@ -50,7 +50,9 @@ func (t *Transport) With(first, second lw.Transport) *Transport {
 
 // Open implements [lw.Transport].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
-	using := t.choice.get()
+	t.choice.mu.Lock()
+	using := t.choice.current
+	t.choice.mu.Unlock()
 	if !req.Watch {
 		return t.transports[using].Open(ctx, req)
 	}
@@ -142,7 +144,10 @@ func (a *attempt) Read(p []byte) (int, error) {
 		if a.firstErr != nil {
 			a.transport.switchFrom(a.ctx, 1-a.index, a.firstErr)
 		}
-		a.transport.choice.confirm(a.index)
+		c := a.transport.choice
+		c.mu.Lock()
+		c.confirmed = c.confirmed || c.current == a.index
+		c.mu.Unlock()
 	}
 	if err != nil && !a.received && (errors.Is(err, lw.ErrSilent) || context.Cause(a.ctx) == lw.ErrSilent) {
 		a.transport.switchFrom(a.ctx, a.index, lw.ErrSilent)
@@ -176,19 +181,6 @@ type choice struct {
 	mu        sync.Mutex
 	current   int
 	confirmed bool // a watch over the current transport delivered data
-}
-
-func (c *choice) get() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.current
-}
-
-// confirm records that a watch over the transport with this index has delivered data.
-func (c *choice) confirm(index int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.confirmed = c.confirmed || c.current == index
 }
 
 // isTransportError reports whether the other transport may succeed after err. Over HTTP, 401, 403 and 404 come from the

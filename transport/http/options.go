@@ -72,12 +72,8 @@ func (o *Options) validate(server *url.URL) error {
 	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0
 	tls := o.CAFile != "" || len(o.CAData) > 0 || certificate || key || o.InsecureSkipVerify || o.ServerName != ""
 	_, portErr := strconv.ParseUint(cmp.Or(server.Port(), "0"), 10, 16)
-	tokens := 0
-	for _, set := range []bool{o.Token != "", o.TokenFile != "", o.TokenFunc != nil} {
-		if set {
-			tokens++
-		}
-	}
+	token := o.Token != "" || o.TokenFile != "" || o.TokenFunc != nil
+	severalTokens := o.Token != "" && o.TokenFile != "" || o.TokenFunc != nil && (o.Token != "" || o.TokenFile != "")
 	switch {
 	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
 		// The error omits the URL. A URL such as user:password@host parses without a user, so its password cannot be
@@ -87,13 +83,13 @@ func (o *Options) validate(server *url.URL) error {
 		return errors.New("http: the server's URL has a port above 65535")
 	case server.User != nil || server.RawQuery != "" || server.ForceQuery || server.Fragment != "":
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
-	case tokens > 1:
+	case severalTokens:
 		return errors.New("http: only one of Token, TokenFile and TokenFunc may be set")
-	case o.CredentialFunc != nil && (tokens > 0 || certificate || key):
+	case o.CredentialFunc != nil && (token || certificate || key):
 		return errors.New("http: CredentialFunc cannot be combined with a token or a client certificate")
 	case !isToken(o.Token):
 		return errors.New("http: the token contains an invalid character")
-	case (o.CredentialFunc != nil || tokens > 0) && http.Header(o.Header).Get("Authorization") != "":
+	case (o.CredentialFunc != nil || token) && http.Header(o.Header).Get("Authorization") != "":
 		return errors.New("http: Header must not contain Authorization if a token or CredentialFunc is set")
 	case certificate != key:
 		return errors.New("http: a client certificate and its key must be set together")
