@@ -151,7 +151,7 @@ test('the error codes match the type declarations', () => {
   const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'sharing.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
-  for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |return |send\((?:interrupted|stopped), )"([\w-]+)"/g)) used.add(code)
+  for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |return |send\((?:interrupted|stopped), )"([a-z-]+)"/g)) used.add(code)
   assert.deepEqual([...used].sort(), codes.sort())
 })
 
