@@ -15,6 +15,16 @@ const maxMessage = 64 << 20
 // io.ErrUnexpectedEOF instead.
 var ErrProtocol = errors.New("the server violated the WebSocket protocol")
 
+// ErrFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
+// handshake does not use SHA-1 for security. ErrFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
+// HTTP.
+var ErrFIPS error = forbidden{}
+
+type forbidden struct{}
+
+func (forbidden) Error() string { return "WebSocket needs SHA-1, which GODEBUG=fips140=only forbids" }
+func (forbidden) Unwrap() error { return errors.ErrUnsupported }
+
 // handshakeError is a 403 or 404 response to a handshake. The response may come from a proxy that rejects WebSockets.
 // The error therefore wraps [errors.ErrUnsupported], so that package fallback tries HTTP.
 type handshakeError struct{ *lw.StatusError }

@@ -5,8 +5,6 @@ package ws
 import (
 	"context"
 	"crypto/fips140"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,11 +15,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
-
-// ErrFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
-// handshake does not use SHA-1 for security. ErrFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
-// HTTP.
-var ErrFIPS = fmt.Errorf("WebSocket needs SHA-1, which GODEBUG=fips140=only forbids: %w", errors.ErrUnsupported)
 
 // Transport is an [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
 // own connection.
