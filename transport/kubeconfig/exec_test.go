@@ -220,7 +220,7 @@ func TestPluginsReceiveClusterInfo(t *testing.T) {
 	}
 }
 
-// Each error must say what is wrong. Options.Stderr receives the plugin's messages, which errors must not quote, because
+// Each error must name the mistake. Options.Stderr receives the plugin's messages, which errors must not quote, because
 // they may contain secrets.
 func TestPluginFailures(t *testing.T) {
 	onlyFile(t)

@@ -36,8 +36,8 @@ type Options struct {
 	AsGroups []string // groups to impersonate; overrides the groups of the kubeconfig
 
 	// Stderr receives the messages of credential plugins, such as a login code or the reason for a failure. If Stderr is
-	// nil, plugins write to the standard error of the process, as with kubectl. Plugins can read standard input if it is
-	// a terminal.
+	// nil, plugins write to the standard error of the process, which kubectl's plugins do, too. Plugins can read standard
+	// input if it is a terminal.
 	Stderr io.Writer
 
 	// ServiceAccount is the folder with the files token, ca.crt and namespace of a Pod's service account. By default, it
