@@ -35,7 +35,7 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 		}
 	}
 	r.store, _ = NewStore(nil, identity)
-	r.store.from = collection{"", r.opts.LabelSelector, r.opts.FieldSelector, r.opts.ShardSelector}
+	r.store.from = collection{"", r.opts.LabelSelector, r.opts.FieldSelector}
 	r.state.Store(new(lw.State))
 	return r
 }

@@ -13,8 +13,7 @@ import (
 //
 //	magic         16 bytes
 //	format        4 bytes: 1; other formats may differ after this field
-//	header        strings: origin, label selector, field selector, shard selector, resourceVersion (empty if the
-//	              store must relist)
+//	header        strings: origin, label selector, field selector, resourceVersion (empty if the store must relist)
 //	count         8 bytes: the number of objects
 //	checksum      4 bytes: CRC-32C of all preceding bytes
 //	objects       strings
@@ -39,7 +38,7 @@ var (
 )
 
 // originFields lists the fields that identify the collection in a saved state, in the order of the header.
-var originFields = [4]string{"origin", "label selector", "field selector", "shard selector"}
+var originFields = [3]string{"origin", "label selector", "field selector"}
 
 // collection contains the values of originFields. A store knows all but the origin.
 type collection [len(originFields)]string

@@ -137,7 +137,6 @@ func TestRestoreRejectsOtherOrigins(t *testing.T) {
 		`origin was "https://a.example.com shop/pods", now "b"`: {origin: "b"},
 		`label selector was "", now "app=web"`:                  {origin, lw.Options{LabelSelector: "app=web"}},
 		`field selector was "", now "spec.nodeName=n1"`:         {origin, lw.Options{FieldSelector: "spec.nodeName=n1"}},
-		`shard selector was "", now "s"`:                        {origin, lw.Options{ShardSelector: "s"}},
 	} {
 		from := io.MultiReader(bytes.NewReader(text[:len(text)-20]), iotest.ErrReader(io.ErrClosedPipe))
 		err := NewReflector[*lw.Object](nil, &c.opts).Restore(from, c.origin, lw.ParseObject)

@@ -123,8 +123,6 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	if s.Err() == nil {
 		if err := c.checkList(ctx, opts, meta); err != nil {
 			rejectList(s, err)
-		} else if !sameSelector(meta.shardSelector, opts.ShardSelector) {
-			s.Fail(ErrShardIgnored)
 		}
 	}
 	if s.Err() != nil {
@@ -232,7 +230,6 @@ func (c *Client[T]) listRequest(opts ListOptions) *Request {
 	path, rawQuery := c.resource.path()
 	q := query(rawQuery).add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
-		add("shardSelector", opts.ShardSelector).
 		add("resourceVersion", opts.ResourceVersion)
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
@@ -250,7 +247,6 @@ func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 	q := query(rawQuery).add("watch", "1").
 		add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
-		add("shardSelector", opts.ShardSelector).
 		add("resourceVersion", opts.ResourceVersion).
 		add("allowWatchBookmarks", "true")
 	if opts.SendInitialEvents {
@@ -275,29 +271,6 @@ func (c *Client[T]) accept(suffix string) string {
 		accept += ";drop=metadata.managedFields"
 	}
 	return accept
-}
-
-// sameSelector reports whether the server used the requested selector. It ignores spaces, because servers add them.
-func sameSelector(used, asked string) bool {
-	nextByte := func(text *string) byte {
-		for *text != "" {
-			c := (*text)[0]
-			*text = (*text)[1:]
-			if c != ' ' {
-				return c
-			}
-		}
-		return 0
-	}
-	for {
-		a, b := nextByte(&used), nextByte(&asked)
-		if a != b {
-			return false
-		}
-		if a == 0 {
-			return true
-		}
-	}
 }
 
 // A list of another collection, for example from a proxy or a captive portal, could empty a store. Its kind reveals it.

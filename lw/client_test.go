@@ -258,24 +258,6 @@ func TestAccept(t *testing.T) {
 	require.Less(t, len(list), 128)
 }
 
-// A server that does not support shards silently returns the whole collection.
-func TestIgnoredShardSelectorIsAnError(t *testing.T) {
-	const selector = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
-	echoed := `"shardInfo":{"selector":"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')","x":[1]},`
-	for body, want := range map[string]error{
-		strings.Replace(podList("1", "", "a"), `"resource`, echoed+`"resource`, 1): nil,
-		podList("1", "", "a"): ErrShardIgnored,
-	} {
-		s := &scriptedTransport{answers: []answer{{body: body}}}
-		var last error
-		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}).Objects {
-		}
-		require.Equal(t, want, last)
-		require.Contains(t, s.requests[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
-	}
-	require.False(t, newStreamingHarness(t, Options{ShardSelector: selector}).watchOptions().SendInitialEvents)
-}
-
 func TestResourceStringsAndErrors(t *testing.T) {
 	require.Equal(t, "kube-system/deployments.apps", Resource{Group: "apps", Version: "v1", Plural: "deployments", Namespace: "kube-system"}.String())
 	require.Equal(t, "pods/web", Resource{Version: "v1", Plural: "pods", Name: "web"}.String())

@@ -59,8 +59,6 @@ var (
 	ErrNoProgress error = &violation{"the list's pagination makes no progress"}
 	// ErrInconsistentPages means that the pages of a list have different resourceVersions.
 	ErrInconsistentPages error = &violation{"the pages of the list have different resourceVersions"}
-	// ErrShardIgnored means that a list contains the whole collection instead of the requested shard.
-	ErrShardIgnored error = &violation{"the server ignored the shard selector: sharding needs Kubernetes 1.36 and the feature gate ShardedListAndWatch"}
 )
 
 // violation is a cause of ErrInvalidResponse.

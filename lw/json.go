@@ -304,8 +304,7 @@ type ListMeta struct {
 	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
 
 	kind, apiVersion string
-	confirmed        bool   // the client has asked the server for the kind of the collection
-	shardSelector    string // shardInfo.selector: the shard selector that the server used
+	confirmed        bool // the client has asked the server for the kind of the collection
 }
 
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
@@ -361,14 +360,6 @@ func (s scanner) listMeta(meta *ListMeta) {
 			s.SkipValue()
 			meta.RemainingItemCount = Value{view(s.Frame())}.Int()
 			s.Unmark()
-		case "shardInfo":
-			for more := s.Open('{', "the list's shardInfo to be an object"); more; more = s.More('}') {
-				if string(s.Key()) == "selector" {
-					meta.shardSelector = s.freeText("the shardInfo's selector to be a string")
-				} else {
-					s.SkipValue()
-				}
-			}
 		default:
 			s.SkipValue()
 		}

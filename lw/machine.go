@@ -307,7 +307,7 @@ func (m *machine) list(s state, from string) {
 
 // relist continues with a streaming list if the server may support it, and otherwise with an ordinary list.
 func (m *machine) relist(from string) {
-	if !m.opts.NoStreamingList && m.opts.ShardSelector == "" && m.server.streamsLists() {
+	if !m.opts.NoStreamingList && m.server.streamsLists() {
 		m.list(streaming, from)
 	} else {
 		m.list(listing, from)

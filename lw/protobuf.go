@@ -196,7 +196,6 @@ func (d protoDecoder) listMeta(meta *ListMeta, m protoscan.Message) {
 	meta.ResourceVersion = string(m.Bytes(2))
 	meta.Continue = string(m.Bytes(3))
 	meta.RemainingItemCount = int64(m.Int(4))
-	meta.shardSelector = string(m.Bytes(5).Bytes(1))
 	if !m.Valid() {
 		d.Malformed("the list's metadata", "malformed protobuf")
 	}

@@ -157,14 +157,6 @@ func refList(text []byte) (meta ListMeta, items []refObject, ok bool) {
 					if n, err := strconv.ParseInt(string(m.text), 10, 64); err == nil {
 						meta.RemainingItemCount = n
 					}
-				case "shardInfo":
-					shard, isObject := refMembers(m.text)
-					ok = ok && isObject
-					for _, m := range shard {
-						if m.name == "selector" {
-							free(&meta.shardSelector, m.text)
-						}
-					}
 				}
 			}
 		}

@@ -88,11 +88,6 @@ type ListOptions struct {
 	Limit           int    // maximum number of objects in the response (zero means no limit)
 	Continue        string // ListMeta.Continue of the previous page (requires an empty ResourceVersion)
 
-	// ShardSelector requests a part of the collection (KEP-5866), for example
-	// "shardRange(object.metadata.uid,'0x0000000000000000', '0x8000000000000000')". If the server ignores it, List
-	// returns an [ErrInvalidResponse].
-	ShardSelector string
-
 	// Progress restarts the idle timeout of the request. A source calls it when a part of an object has arrived, so that
 	// a large object may take minutes over a slow link. It may be nil.
 	Progress func()
@@ -106,7 +101,6 @@ type ListOptions struct {
 type WatchOptions struct {
 	LabelSelector   string
 	FieldSelector   string
-	ShardSelector   string
 	ResourceVersion string        // yield only events after this resourceVersion ("" or "0" starts with an Added event for every object)
 	Timeout         time.Duration // the server closes the watch after this time, in whole seconds (zero means the server's default)
 

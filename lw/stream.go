@@ -13,10 +13,6 @@ type Options struct {
 	LabelSelector string // for example "app=web,tier!=db"
 	FieldSelector string // for example "spec.nodeName=n1"
 
-	// ShardSelector selects a part of the collection, as in [ListOptions]. It disables streaming lists, because their
-	// responses do not show whether the server applied the selector.
-	ShardSelector string
-
 	// PageSize is the number of objects per page of a list. Zero means 500. A negative value requests all objects in
 	// one page.
 	PageSize int
@@ -174,7 +170,7 @@ func (e *engine[T]) interrupt(err error) bool { // not inlined, so that its fram
 func (e *engine[T]) list() error {
 	check := e.machine.state == checking
 	opts, _ := e.machine.next(e.now())
-	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
 	defer dog.stop()
 	opts.Progress, opts.Reuse, opts.replaces = dog.progress, e.reuse, e.machine.version != ""
@@ -241,7 +237,7 @@ func (e *engine[T]) watch() error {
 //go:noinline
 func (e *engine[T]) openWatch() (iter.Seq2[Event[T], error], context.Context, *watchdog) {
 	_, opts := e.machine.next(e.now())
-	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
 	opts.Progress, opts.Reuse = dog.progress, e.reuse
 	return e.source.Watch(ctx, opts), ctx, dog

@@ -149,15 +149,3 @@ func metadataOnly(r *run) {
 		}
 	}
 }
-
-// shardSelectorIgnored checks that a complete list from a server without sharding is an error.
-func shardSelectorIgnored(r *run) {
-	r.create(1, "cm-")
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{
-		ShardSelector: "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')",
-		StopOn:        func(error) bool { return true },
-	}, nil)
-	<-f.done
-	require.Equal(r, 1, f.broke(is(lw.ErrShardIgnored)))
-	require.Zero(r, f.syncs)
-}

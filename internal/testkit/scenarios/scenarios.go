@@ -79,7 +79,6 @@ var table = []struct {
 	{"LabelSelector", labelSelector, false, false, false},
 	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false, false},
 	{"MetadataOnly", metadataOnly, false, false, true},
-	{"ShardSelectorIgnored", shardSelectorIgnored, false, false, false},
 	{"PodBinding", binding, false, false, false},
 	{"ResumesFromSavedState", resumesFromSavedState, false, true, false},
 }
