@@ -59,6 +59,6 @@ func (c protobufConfigMaps) Decode(s *lw.Scanned) (*lw.Object, error) {
 	return lw.ParseObject(text)
 }
 
-func (protobufConfigMaps) Same(*lw.Object, *lw.Scanned) bool { return true }
-
-func (protobufConfigMaps) Identity() lw.Identity[*lw.Object] { return lw.RawCodec{}.Identity() }
+func (protobufConfigMaps) Identity() lw.Identity[*lw.Object] {
+	return lw.Identity[*lw.Object]{UID: (*lw.Object).GetUID, Equal: (*lw.Object).Equal}
+}

@@ -56,19 +56,24 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
+	raw, isRaw := any(codec).(RawCodec)
 	if opts.Encoding != nil {
-		switch any(codec).(type) {
-		case RawCodec, *Projection:
-			return nil, errors.New("lw: RawCodec, Project and Omit need JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Encoding")
+		if isRaw {
+			return nil, errors.New("lw: RawCodec needs JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Encoding")
 		}
 		if runtime.GOOS == "js" {
 			return nil, errors.New("lw: browsers support only JSON: clear ClientOptions.Encoding")
 		}
 	}
-	if p, ok := any(codec).(*Projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
+	if !opts.KeepManagedFields && raw.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
 	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
+	if opts.Encoding == nil {
+		c.opts.Encoding = &Encoding{"application/json", func(body io.Reader, maxFrame int, progress func()) decoder {
+			return newScanner(body, maxFrame, progress)
+		}}
+	}
 	c.source.Name, c.source.StreamsLists, c.source.Identity = c.String(), true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
 		c.kind.Store(&kind)
@@ -102,7 +107,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 		return
 	}
 	defer body.Close()
-	s := c.newDecoder(body, opts.Progress)
+	s := c.opts.Encoding.newDecoder(body, c.opts.MaxFrame, opts.Progress)
 	defer s.Release()
 	reuse := opts.Reuse.Pass(c, c)
 	item := Scanned{managed: c.opts.KeepManagedFields}
@@ -144,7 +149,8 @@ func rejectList(s decoder, err error) {
 func (c *Client[T]) decodeItem(reuse *Reuse, item *Scanned) (T, error) {
 	if reuse != nil {
 		if held, ok := reuse.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
-			if object, ok := held.(T); ok && c.codec.Same(object, item) {
+			same := c.source.Identity.Same
+			if object, ok := held.(T); ok && (same == nil || same(object, item)) {
 				return object, nil
 			}
 		}
@@ -175,7 +181,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		if !yield(Event[T]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
-		s := c.newDecoder(body, opts.Progress)
+		s := c.opts.Encoding.newDecoder(body, c.opts.MaxFrame, opts.Progress)
 		defer s.Release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		reuse := opts.Reuse.Pass(c, c)
@@ -263,7 +269,7 @@ func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 // managedFields. The header has at most 128 bytes, because a longer header would make browsers send a preflight
 // request.
 func (c *Client[T]) accept(suffix string) string {
-	accept := c.mediaType()
+	accept := c.opts.Encoding.mediaType
 	if c.opts.MetadataOnly {
 		accept += ";as=PartialObjectMetadata" + suffix + ";g=meta.k8s.io;v=v1"
 	}

@@ -1,27 +1,17 @@
 package lw
 
-import (
-	"io"
-)
-
-// Codec decodes the objects that a [Client] receives, and says how a store compares them. It must be safe for concurrent
-// use.
+// Codec decodes the objects that a [Client] receives. It must be safe for concurrent use.
 type Codec[T any] interface {
 	// Decode returns the decoded object. It must copy all data that the object keeps, because the Scanned is valid only
 	// during the call.
 	Decode(*Scanned) (T, error)
 
-	// Same reports whether Decode would return an object that equals object. The client calls it for an object that the
-	// caller holds and that has the same UID and resourceVersion, and does not decode the object again if Same returns
-	// true. After a backup is restored, such objects may differ. A codec that cannot compare them returns true.
-	Same(object T, s *Scanned) bool
-
-	// Identity returns the functions with which a store compares decoded objects.
+	// Identity returns the functions that compare objects.
 	Identity() Identity[T]
 }
 
-// Identity tells a store how to compare objects of type T. If a func is nil, the store uses the method of T that the
-// comment names, if T has it.
+// Identity compares objects of type T. If UID or Equal is nil, a store uses the method of T that the comment names, if T
+// has it.
 type Identity[T any] struct {
 	// UID returns metadata.uid, or "" if it is missing. A store reports an object with another UID as recreated. The
 	// method is GetUID() string.
@@ -29,40 +19,30 @@ type Identity[T any] struct {
 	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. Without it, they count as
 	// equal. The method is Equal(T) bool.
 	Equal func(a, b T) bool
+	// Same reports whether [Codec].Decode would return an object that equals object. The client calls it for an object
+	// that the caller holds and that has the same UID and resourceVersion, and does not decode the object again if Same
+	// returns true. After a backup is restored, such objects may differ. Without Same, they count as equal.
+	Same func(object T, s *Scanned) bool
 }
 
-// RawCodec decodes objects into [Object] values, which hold their JSON text.
-type RawCodec struct{}
+// RawCodec decodes objects into [Object] values, which hold their JSON text. The zero value keeps all fields. [Project]
+// and [Omit] return a RawCodec that keeps some of them.
+type RawCodec struct{ keep *fields }
 
-// Decode copies the object's text. It never returns an error.
-func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
+// Decode copies the fields that the codec keeps. It never returns an error.
+func (c RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(c.keep)), nil }
 
-// Same reports whether Decode would return an equal object.
-func (RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.prefix(), s.cutsFor(nil)) }
-
-// Identity implements [Codec].
-func (RawCodec) Identity() Identity[*Object] {
-	return Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
+// AppendText appends to b the text of the object that Decode would return.
+func (c RawCodec) AppendText(b []byte, s *Scanned) []byte {
+	return s.appendText(b, s.prefix(), s.cutsFor(c.keep))
 }
 
-func (c *Client[T]) mediaType() string {
-	if c.opts.Encoding != nil {
-		return c.opts.Encoding.mediaType
-	}
-	return "application/json"
+// Identity implements [Codec]. Its functions compare UIDs and the text of objects.
+func (c RawCodec) Identity() Identity[*Object] {
+	return Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal, Same: func(o *Object, s *Scanned) bool {
+		return s.isText(o.raw, s.prefix(), s.cutsFor(c.keep))
+	}}
 }
-
-// newDecoder returns a decoder of body. The decoder calls progress after each part of an object that arrives. progress
-// may be nil.
-func (c *Client[T]) newDecoder(body io.Reader, progress func()) decoder {
-	if c.opts.Encoding != nil {
-		return c.opts.Encoding.newDecoder(body, c.opts.MaxFrame, progress)
-	}
-	return newScanner(body, c.opts.MaxFrame, progress)
-}
-
-// Projection is the codec that [Project] and [Omit] return.
-type Projection struct{ keep *fields }
 
 // Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
 // or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but the only index is [*], which selects
@@ -75,7 +55,7 @@ type Projection struct{ keep *fields }
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
 // elements, so that their indexes stay valid. If a value on a path has the wrong type, a string, array or object
 // becomes empty. Other values stay unchanged.
-func Project(paths ...string) (*Projection, error) {
+func Project(paths ...string) (RawCodec, error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
 		others:  selectNone, elements: selectNone,
@@ -87,7 +67,7 @@ func Project(paths ...string) (*Projection, error) {
 	for _, path := range paths {
 		steps, err := projectionSteps(path)
 		if err != nil {
-			return nil, err
+			return RawCodec{}, err
 		}
 		if len(steps) == 1 && steps[0].name == "metadata" {
 			metadata.members, metadata.others = nil, nil
@@ -95,7 +75,7 @@ func Project(paths ...string) (*Projection, error) {
 		}
 		root.mark(steps, nil)
 	}
-	return &Projection{keep: root}, nil
+	return RawCodec{keep: root}, nil
 }
 
 // Omit returns a codec that drops the fields at the given paths, for example "metadata.annotations", "status" or
@@ -104,19 +84,19 @@ func Project(paths ...string) (*Projection, error) {
 // resourceVersion.
 //
 // A value that is not on a path stays unchanged, also if a value before it has another type than the path expects.
-func Omit(paths ...string) (*Projection, error) {
+func Omit(paths ...string) (RawCodec, error) {
 	root := &fields{omits: true}
 	for _, path := range paths {
 		steps, err := projectionSteps(path)
 		if err != nil {
-			return nil, err
+			return RawCodec{}, err
 		}
 		if needed(steps) {
-			return nil, &pathError{Path: path, Expected: "a field that objects can lack"}
+			return RawCodec{}, &pathError{Path: path, Expected: "a field that objects can lack"}
 		}
 		root.mark(steps, selectNone)
 	}
-	return &Projection{keep: root}, nil
+	return RawCodec{keep: root}, nil
 }
 
 // needed reports whether a path names a field that every object needs.
@@ -131,24 +111,6 @@ func needed(steps []pathStep) bool {
 	}
 	return false
 }
-
-// Decode copies the selected fields of the object. It never returns an error.
-func (p *Projection) Decode(s *Scanned) (*Object, error) {
-	return newObject(s, s.cutsFor(p.keep)), nil
-}
-
-// AppendText appends to b the text of the object that Decode would return.
-func (p *Projection) AppendText(b []byte, s *Scanned) []byte {
-	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
-}
-
-// Same reports whether Decode would return an equal object.
-func (p *Projection) Same(o *Object, s *Scanned) bool {
-	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
-}
-
-// Identity implements [Codec].
-func (p *Projection) Identity() Identity[*Object] { return RawCodec{}.Identity() }
 
 func projectionSteps(path string) (steps []pathStep, err error) {
 	for rest := path; rest != "" || len(steps) == 0; {
@@ -199,11 +161,11 @@ func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 }
 
 // namesManagedFields reports whether a selected path is in metadata.managedFields.
-func (p *Projection) namesManagedFields() bool {
-	if p.keep.omits {
+func (c RawCodec) namesManagedFields() bool {
+	if c.keep == nil || c.keep.omits {
 		return false
 	}
-	for _, member := range p.keep.members[0].keep.members {
+	for _, member := range c.keep.members[0].keep.members {
 		if member.name == "managedFields" {
 			return true
 		}

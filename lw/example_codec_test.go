@@ -34,15 +34,15 @@ func (phases) Decode(s *lw.Scanned) (phase, error) {
 	return phase{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), object.Get("status.phase").String()}, nil
 }
 
-// Same compares what a phase contains, so that only changed Pods are decoded again.
-func (c phases) Same(p phase, s *lw.Scanned) bool {
-	now, err := c.Decode(s)
-	return err == nil && now == p
-}
-
-// Identity tells a store how to compare phases. They have no UID.
-func (phases) Identity() lw.Identity[phase] {
-	return lw.Identity[phase]{Equal: func(a, b phase) bool { return a == b }}
+// Identity returns functions that compare phases. They have no UID.
+func (c phases) Identity() lw.Identity[phase] {
+	return lw.Identity[phase]{
+		Equal: func(a, b phase) bool { return a == b },
+		Same: func(p phase, s *lw.Scanned) bool {
+			now, err := c.Decode(s)
+			return err == nil && now == p
+		},
+	}
 }
 
 // A custom codec decodes objects into another type.

@@ -26,9 +26,6 @@ func (sizes) Decode(s *lw.Scanned) (size, error) {
 	return size{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), len(s.Raw())}, nil
 }
 
-// Same returns true, because a size is too little to compare.
-func (sizes) Same(size, *lw.Scanned) bool { return true }
-
 func (sizes) Identity() lw.Identity[size] { return lw.Identity[size]{} }
 
 // field returns the protobuf encoding of a field. The value is a string or a nested message of up to 127 bytes.

@@ -281,9 +281,6 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
 }
 
-// AppendText appends to b the text of the object that RawCodec would return, including kind and apiVersion.
-func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
-
 // appendText appends o.text(prefix, cuts) to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)

@@ -86,7 +86,7 @@ func omitAny(value any, paths [][]string) any {
 
 // projectEachWay projects an object after the scan, during the scan, and during a scan that reads single bytes. It
 // requires equal results and returns the projected object.
-func projectEachWay(t *testing.T, text []byte, p *Projection) *Object {
+func projectEachWay(t *testing.T, text []byte, p RawCodec) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()
 		if s.object(o); s.failure() != nil {
@@ -95,7 +95,7 @@ func projectEachWay(t *testing.T, text []byte, p *Projection) *Object {
 		o.body = s.Frame()
 		object, err := p.Decode(o)
 		require.NoError(t, err)
-		require.True(t, p.Same(object, o))
+		require.True(t, p.Identity().Same(object, o))
 		require.Equal(t, object.Raw(), string(p.AppendText(nil, o)))
 		s.End("the end of the text")
 		return object, s.failure()

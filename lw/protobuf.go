@@ -11,7 +11,9 @@ import (
 
 // Encoding is an encoding of objects that a [Client] can request instead of JSON.
 type Encoding struct {
-	mediaType  string
+	mediaType string
+	// newDecoder returns a decoder of body. The decoder calls progress, which may be nil, after each part of an object
+	// that arrives. maxFrame is as in ClientOptions.
 	newDecoder func(body io.Reader, maxFrame int, progress func()) decoder
 }
 
@@ -23,12 +25,10 @@ type Encoding struct {
 // and WebSocket transports support only JSON.
 func Protobuf() *Encoding {
 	// The encoding is a function, and not a constant, so that only programs that call it contain the decoder.
-	return &Encoding{protobufType, func(body io.Reader, maxFrame int, progress func()) decoder {
+	return &Encoding{"application/vnd.kubernetes.protobuf", func(body io.Reader, maxFrame int, progress func()) decoder {
 		return newProtoDecoder(body, maxFrame, progress)
 	}}
 }
-
-const protobufType = "application/vnd.kubernetes.protobuf"
 
 // magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
 const magic = "k8s\x00"

@@ -87,7 +87,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	c.rows = new(rowPool)
 	opts := &lw.ClientOptions{}
 	if len(paths) > 0 {
-		c.rows.projection = projection
+		c.rows.fields = projection
 		for _, path := range paths {
 			opts.KeepManagedFields = opts.KeepManagedFields || strings.HasPrefix(strings.TrimPrefix(path, "."), "metadata.managedFields")
 		}

@@ -24,22 +24,17 @@ func (r *row) GetResourceVersion() string { return r.version }
 
 // rowPool is the codec of one collection. It reuses the buffers of its rows.
 type rowPool struct {
-	projection *lw.Projection // nil if objects keep all fields
-	spare      *[]byte        // buffer that the next object reuses
+	fields lw.RawCodec // fields that the text of a row contains
+	spare  *[]byte     // buffer that the next object reuses
 }
 
-// text returns a buffer with the JSON of an object. If there is a projection, the JSON contains only the projected
-// fields.
+// text returns a buffer with the JSON of an object. The JSON contains only the fields that the codec keeps.
 func (c *rowPool) text(s *lw.Scanned) *[]byte {
 	b := c.spare
 	if c.spare = nil; b == nil {
 		b = new([]byte)
 	}
-	if c.projection != nil {
-		*b = c.projection.AppendText((*b)[:0], s)
-	} else {
-		*b = s.AppendText((*b)[:0])
-	}
+	*b = c.fields.AppendText((*b)[:0], s)
 	return b
 }
 
@@ -57,8 +52,8 @@ func (c *rowPool) take(r *row) []byte {
 	return *c.spare
 }
 
-// Same reports whether the row has the checksum that Decode would compute for s.
-func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
+// same reports whether the row has the checksum that Decode would compute for s.
+func (c *rowPool) same(r *row, s *lw.Scanned) bool {
 	b := c.text(s)
 	c.spare = b
 	var sum [32]byte
@@ -66,7 +61,9 @@ func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 }
 
 // Identity implements [lw.Codec].
-func (*rowPool) Identity() lw.Identity[*row] { return lw.Identity[*row]{UID: (*row).GetUID} }
+func (c *rowPool) Identity() lw.Identity[*row] {
+	return lw.Identity[*row]{UID: (*row).GetUID, Same: c.same}
+}
 
 // newRow returns a row whose strings share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {

@@ -117,8 +117,8 @@ func (c *objectCodec) keep(o *object) (*object, error) {
 	return kept, err
 }
 
-// Same reports whether Decode would return an object equal to o. With a transform, it returns false.
-func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
+// same reports whether Decode would return an object equal to o. With a transform, it returns false.
+func (c *objectCodec) same(o *object, s *lw.Scanned) bool {
 	if c.transform != nil {
 		return false
 	}
@@ -127,7 +127,7 @@ func (c *objectCodec) Same(o *object, s *lw.Scanned) bool {
 }
 
 // Identity implements [lw.Codec].
-func (*objectCodec) Identity() lw.Identity[*object] { return lw.Identity[*object]{} }
+func (c *objectCodec) Identity() lw.Identity[*object] { return lw.Identity[*object]{Same: c.same} }
 
 // transformed applies the transform and returns the object to store. If the result of the transform has the Go type of
 // the informer, the object contains the result in encoded form. Otherwise the object refers to the result itself.
@@ -282,9 +282,11 @@ func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
 	return c.keep(&object{encoded: m})
 }
 
-// Same reports whether Decode would return an object equal to o. With a transform, it returns false.
-func (c messageCodec) Same(o *object, s *lw.Scanned) bool {
-	return c.transform == nil && string(s.Raw()) == o.Raw()
+// Identity implements [lw.Codec].
+func (c messageCodec) Identity() lw.Identity[*object] {
+	return lw.Identity[*object]{Same: func(o *object, s *lw.Scanned) bool {
+		return c.transform == nil && string(s.Raw()) == o.Raw()
+	}}
 }
 
 // decoder converts stored objects to and from the Go type of an informer.

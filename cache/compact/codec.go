@@ -17,8 +17,7 @@ type codec struct {
 	plain   *dictionary // used for objects that are stored uncompressed
 }
 
-// NewCodec returns a codec that compresses the objects of inner, which must be [lw.RawCodec] or the codec that
-// [lw.Project] returns. The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to
+// NewCodec returns a codec that compresses the objects of inner, which must be a [lw.RawCodec]. The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to
 // 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the codec learns from the
 // objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
@@ -41,15 +40,15 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 	return object, nil
 }
 
-// Same reports whether decoding s would return an object that equals o. It does not decompress o.
-func (c *codec) Same(o *Object, s *lw.Scanned) bool {
+// same reports whether decoding s would return an object that equals o. It does not decompress o.
+func (c *codec) same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
 	return err == nil && o.digest == digestOf(text.Raw())
 }
 
 // Identity implements [lw.Codec].
-func (*codec) Identity() lw.Identity[*Object] {
-	return lw.Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal}
+func (c *codec) Identity() lw.Identity[*Object] {
+	return lw.Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).Equal, Same: c.same}
 }
 
 func (c *codec) compress(text *lw.Object) *Object {

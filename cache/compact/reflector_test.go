@@ -76,6 +76,6 @@ type sameAs struct {
 }
 
 func (s sameAs) Decode(scanned *lw.Scanned) (*Object, error) {
-	*s.results = append(*s.results, s.Same(s.held, scanned))
+	*s.results = append(*s.results, s.same(s.held, scanned))
 	return s.codec.Decode(scanned)
 }

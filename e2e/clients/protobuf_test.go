@@ -58,8 +58,6 @@ func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
 	}, nil
 }
 
-func (rawCodec) Same(*rawMessage, *lw.Scanned) bool { return true }
-
 func (rawCodec) Identity() lw.Identity[*rawMessage] {
 	return lw.Identity[*rawMessage]{UID: func(m *rawMessage) string { return m.uid }}
 }

@@ -83,9 +83,6 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	return object, checkKey(object, s)
 }
 
-// Same returns true; see [JSON].
-func (JSON[T]) Same(T, *lw.Scanned) bool { return true }
-
 // Identity implements [lw.Codec]. It reads the UID from the field with the JSON path metadata.uid, or calls the method
 // GetUID, whose result may have any string type.
 func (JSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }

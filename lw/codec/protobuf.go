@@ -12,7 +12,8 @@ import (
 // Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client
 // must set lw.ClientOptions.Encoding to lw.Protobuf(). The zero value is ready for use and safe for concurrent use.
 //
-// The kind and apiVersion of decoded objects are empty, as in client-go.
+// The kind and apiVersion of decoded objects are empty, as in client-go. After a relist, an object with the same key, UID
+// and resourceVersion counts as unchanged, because a struct cannot be compared with a message.
 type Protobuf[T interface {
 	lw.Keyed
 	Unmarshal(data []byte) error
@@ -31,10 +32,6 @@ func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
 	}
 	return object, checkKey(object, s)
 }
-
-// Same returns true, because a struct cannot be compared with a message. An object with the same key, UID and
-// resourceVersion counts as unchanged.
-func (Protobuf[T]) Same(T, *lw.Scanned) bool { return true }
 
 // Identity implements [lw.Codec]. See [JSON.Identity].
 func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }

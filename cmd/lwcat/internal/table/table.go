@@ -94,8 +94,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 // the object does not.
 type Codec struct{ lw.RawCodec }
 
-// Same implements lw.Codec.
-func (Codec) Same(*lw.Object, *lw.Scanned) bool { return true }
+// Identity implements lw.Codec.
+func (Codec) Identity() lw.Identity[*lw.Object] {
+	identity := lw.RawCodec{}.Identity()
+	identity.Same = nil
+	return identity
+}
 
 // maxMember limits each member of a Table other than its rows, in bytes. maxFrame limits each row and each watch event.
 const maxMember = 1 << 20
