@@ -21,7 +21,7 @@ type stalled struct {
 	answers chan struct{}
 }
 
-func (s *stalled) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+func (s *stalled) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
 		select {
 		case <-s.answers:

@@ -36,7 +36,7 @@ func (l anyLive) List(ctx context.Context, opts lw.ListOptions) *lw.Page[anyObje
 
 func (anyLive) Source() *lw.Source[anyObject] { return nil }
 
-func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[anyObject], error] {
+func (l anyLive) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[anyObject], error] {
 	return func(yield func(lw.Event[anyObject], error) bool) {
 		for event, err := range l.liveObjects.Watch(ctx, opts) {
 			as := lw.Event[anyObject]{Type: event.Type, ResourceVersion: event.ResourceVersion}

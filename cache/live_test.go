@@ -35,7 +35,7 @@ func (l *liveObjects) List(_ context.Context, opts lw.ListOptions) *lw.Page[*lw.
 
 func (*liveObjects) Source() *lw.Source[*lw.Object] { return nil }
 
-func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+func (l *liveObjects) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
 		event := lw.Event[*lw.Object]{Type: lw.WatchStarted, ResourceVersion: opts.ResourceVersion}
 		for yield(event, nil) {

@@ -91,7 +91,7 @@ func (s *script) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw.Obj
 
 func (*script) Source() *lw.Source[*lw.Object] { return nil }
 
-func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+func (s *script) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
 		words := s.next("watch")
 		if words == nil {

@@ -114,7 +114,7 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw
 
 func (*simulation) Source() *lw.Source[*lw.Object] { return nil }
 
-func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+func (w *simulation) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
 		w.requests--
 		if w.requests < 0 {

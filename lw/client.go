@@ -168,7 +168,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 }
 
 // Watch implements [ListerWatcher]. It requests bookmarks.
-func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
+func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		trace := ContextTrace(ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
@@ -248,7 +248,7 @@ func (c *Client[T]) listRequest(opts ListOptions) *Request {
 	return &Request{Path: path, Query: string(q), Accept: c.accept("List")}
 }
 
-func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
+func (c *Client[T]) watchRequest(opts *ListOptions) *Request {
 	path, rawQuery := c.resource.path()
 	q := query(rawQuery).add("watch", "1").
 		add("labelSelector", opts.LabelSelector).

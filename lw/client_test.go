@@ -116,7 +116,7 @@ func TestAbandonedListIsNotReadFurther(t *testing.T) {
 
 func watch(t *testing.T, body string, end error) (events []Event[*Object], err error) {
 	s := &scriptedTransport{answers: []answer{{body: body, end: end}}}
-	for event, e := range s.client(t, Pods("")).Watch(t.Context(), WatchOptions{ResourceVersion: "1"}) {
+	for event, e := range s.client(t, Pods("")).Watch(t.Context(), ListOptions{ResourceVersion: "1"}) {
 		if e != nil {
 			return events, e
 		}
@@ -176,7 +176,7 @@ func TestClosesEveryBody(t *testing.T) {
 		require.Zero(t, transport.open)
 	}
 	for n := range 3 {
-		for range c.Watch(t.Context(), WatchOptions{}) {
+		for range c.Watch(t.Context(), ListOptions{}) {
 			require.Equal(t, 1, transport.open)
 			if n == 1 {
 				break
@@ -224,10 +224,10 @@ func TestRequests(t *testing.T) {
 		require.Equal(t, []string{c.want}, s.requests)
 	}
 	s := &scriptedTransport{}
-	request := s.client(t, Pods("n")).watchRequest(&WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
+	request := s.client(t, Pods("n")).watchRequest(&ListOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
 	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Accept: "application/json;drop=metadata.managedFields", Watch: true}, request)
 	for timeout, want := range map[time.Duration]string{0: "", 1: "&timeoutSeconds=1", 2 * time.Second: "&timeoutSeconds=2", 2*time.Second + 1: "&timeoutSeconds=3"} {
-		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).watchRequest(&WatchOptions{Timeout: timeout}).Query)
+		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).watchRequest(&ListOptions{Timeout: timeout}).Query)
 	}
 	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "the request must disable the indentation that browsers get by default")
 }
@@ -252,7 +252,7 @@ func TestAccept(t *testing.T) {
 	whole := client(&ClientOptions{KeepManagedFields: true})
 	require.Equal(t, "application/json", whole.listRequest(ListOptions{}).Accept)
 	metadata := client(&ClientOptions{MetadataOnly: true})
-	list, watch := metadata.listRequest(ListOptions{}).Accept, metadata.watchRequest(&WatchOptions{}).Accept
+	list, watch := metadata.listRequest(ListOptions{}).Accept, metadata.watchRequest(&ListOptions{}).Accept
 	require.Equal(t, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;drop=metadata.managedFields", list)
 	require.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;drop=metadata.managedFields", watch)
 	require.Less(t, len(list), 128)
@@ -303,7 +303,7 @@ func TestDecodeErrorNamesObject(t *testing.T) {
 		}
 		objects = append(objects, object.GetName())
 	}
-	for event, err := range c.Watch(t.Context(), WatchOptions{}) {
+	for event, err := range c.Watch(t.Context(), ListOptions{}) {
 		if err != nil {
 			errs = append(errs, err)
 		} else if event.Object != nil {

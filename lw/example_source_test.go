@@ -45,7 +45,7 @@ func (n Notes) List(_ context.Context, _ lw.ListOptions) *lw.Page[Note] {
 func (Notes) Source() *lw.Source[Note] { return nil }
 
 // Watch yields the notes after opts.ResourceVersion. A real source would then wait for new notes.
-func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[Note], error] {
+func (n Notes) Watch(_ context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[Note], error] {
 	return func(yield func(lw.Event[Note], error) bool) {
 		from, err := strconv.Atoi(opts.ResourceVersion)
 		if err != nil || from > len(n) {

@@ -196,7 +196,7 @@ func ExampleClient_List() {
 func ExampleClient_Watch() {
 	server, pods, end := serve("web-0")
 	defer end()
-	for event, err := range pods.Watch(context.Background(), lw.WatchOptions{ResourceVersion: "2"}) {
+	for event, err := range pods.Watch(context.Background(), lw.ListOptions{ResourceVersion: "2"}) {
 		if err != nil {
 			panic(err)
 		}

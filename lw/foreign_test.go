@@ -66,7 +66,7 @@ func (f *foreign) List(ctx context.Context, opts ListOptions) *Page[*Object] {
 	return page
 }
 
-func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
+func (f *foreign) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[*Object], error] {
 	return func(yield func(Event[*Object], error) bool) {
 		require.False(f.t, opts.SendInitialEvents, "the engine must not request a streaming list from this source")
 		if yield(Event[*Object]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {

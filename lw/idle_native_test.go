@@ -35,7 +35,7 @@ func TestIdleWatchReleasesBuffer(t *testing.T) {
 	}
 	client, err := NewClient(stream, Pods(""), RawCodec{}, nil)
 	require.NoError(t, err)
-	for _, err := range client.Watch(t.Context(), WatchOptions{}) {
+	for _, err := range client.Watch(t.Context(), ListOptions{}) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 2, waited)

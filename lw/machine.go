@@ -86,39 +86,41 @@ func newMachine(opts *Options, resumeFrom string, verify bool, server *support) 
 	return m
 }
 
-// next starts the next request and returns its parameters. Those of a list or a check are in list, and those of a watch
-// or a streaming list are in watch.
-func (m *machine) next(now moment) (list ListOptions, watch WatchOptions) {
+// next starts the next request and returns its parameters.
+func (m *machine) next(now moment) (opts ListOptions) {
 	m.started, m.opened = now, 0
 	if m.state != listing || m.token == "" { // a later page is charged only if it is empty, when it has arrived
 		m.policy.spend(now)
 	}
+	opts.LabelSelector, opts.FieldSelector = m.opts.LabelSelector, m.opts.FieldSelector
 	switch m.state {
 	case listing:
 		// With a limit, the server bypasses its watch cache, unless the resourceVersion is "" or "0". So for other
 		// resourceVersions a limit is set only if the server seems to have no watch cache.
 		if !m.whole && (m.server.pages.Load() || m.token != "" || m.from == "" || m.from == "0") {
-			list.Limit = m.policy.pageSize
+			opts.Limit = m.policy.pageSize
 		}
-		if list.Continue = m.token; m.token == "" { // servers reject a continue token with a resourceVersion
-			list.ResourceVersion = m.from
+		if opts.Continue = m.token; m.token == "" { // servers reject a continue token with a resourceVersion
+			opts.ResourceVersion = m.from
 		}
 	case checking:
-		list.Limit = 1
+		opts.Limit = 1
 	case streaming:
-		m.timeout = m.policy.watchTimeout(m.server)
-		watch = WatchOptions{ResourceVersion: m.from, Timeout: m.timeout, SendInitialEvents: true}
-		if m.from == "0" {
-			watch.ResourceVersion = "" // a streaming list uses the watch cache even for the latest resourceVersion
+		opts.SendInitialEvents = true
+		if m.from != "0" { // a streaming list uses the watch cache even for the latest resourceVersion
+			opts.ResourceVersion = m.from
 		}
 	case watching:
-		m.timeout = m.policy.watchTimeout(m.server)
+		opts.ResourceVersion = m.version
 		if m.heard == 0 {
 			m.heard = now
 		}
-		watch = WatchOptions{ResourceVersion: m.version, Timeout: m.timeout}
 	}
-	return list, watch
+	if m.state == streaming || m.state == watching {
+		m.timeout = m.policy.watchTimeout(m.server)
+		opts.Timeout = m.timeout
+	}
+	return opts
 }
 
 // response is a part of the response to a request.

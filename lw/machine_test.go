@@ -11,30 +11,30 @@ import (
 
 func TestFirstListThenWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{})
-	require.Equal(t, ListOptions{ResourceVersion: "0", Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "0", Limit: 500}, r.options())
 	require.Nil(t, r.page("7", "next", "a", 2))
-	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.listOptions(), "a continue token must not be sent with a resourceVersion")
+	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.options(), "a continue token must not be sent with a resourceVersion")
 	require.Nil(t, r.page("7", "", "c", 1))
 	r.ask()
-	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.options())
 }
 
 // Without bookmarks, the end of a watch is the only sign that the server is alive.
 func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	require.Equal(t, shortTimeout, r.watchOptions().Timeout)
+	require.Equal(t, shortTimeout, r.options().Timeout)
 	require.Nil(t, r.bookmarks("7"))
 	r.fails(errReset)
 	r.ask()
-	require.Equal(t, longTimeout, r.watchOptions().Timeout)
+	require.Equal(t, longTimeout, r.options().Timeout)
 	r.policy.random = func() float64 { return 0.9999 }
 	r.ask()
-	require.InDelta(t, 2*longTimeout, r.watchOptions().Timeout, float64(time.Second))
+	require.InDelta(t, 2*longTimeout, r.options().Timeout, float64(time.Second))
 	r.do(response{event: WatchStarted})
 	r.fails(ErrSilent)
 	r.policy.random = func() float64 { return 0 }
 	r.ask()
-	require.Equal(t, shortTimeout, r.watchOptions().Timeout, "the timeout must be short again, because the server may have stopped sending bookmarks")
+	require.Equal(t, shortTimeout, r.options().Timeout, "the timeout must be short again, because the server may have stopped sending bookmarks")
 }
 
 func TestIdleTimeoutOfEachState(t *testing.T) {
@@ -58,13 +58,13 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 func TestResume(t *testing.T) {
 	resumed := func() *machineHarness { return newResumedHarness(t, "7", Options{NoStreamingList: true}) }
 	r := resumed().opens()
-	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.options())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
-	require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "7"}, r.options())
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the list must request the latest state, because the resourceVersion may come from another server")
+	require.Equal(t, ListOptions{Limit: 500}, r.options(), "the list must request the latest state, because the resourceVersion may come from another server")
 
 	r = resumed().opens()
 	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
@@ -73,21 +73,21 @@ func TestResume(t *testing.T) {
 	r = resumed()
 	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
 	r.ask()
-	require.Equal(t, "7", r.watchOptions().ResourceVersion)
+	require.Equal(t, "7", r.options().ResourceVersion)
 
 	streams := newResumedHarness(t, "7", Options{})
-	require.False(t, streams.watchOptions().SendInitialEvents)
+	require.False(t, streams.options().SendInitialEvents)
 	streams.watchFails(status(410))
 	streams.ask()
-	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout, SendInitialEvents: true}, streams.watchOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "7", Timeout: shortTimeout, SendInitialEvents: true}, streams.options())
 	for _, none := range []string{"", "0"} {
 		require.Equal(t, listing, newResumedHarness(t, none, Options{NoStreamingList: true}).state)
 	}
 }
 
 func TestPageSizes(t *testing.T) {
-	require.Equal(t, 20, newMachineHarness(t, Options{PageSize: 20}).listOptions().Limit)
-	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).listOptions().Limit)
+	require.Equal(t, 20, newMachineHarness(t, Options{PageSize: 20}).options().Limit)
+	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).options().Limit)
 }
 
 // The first relist, at the last resourceVersion, has no limit, so that the server answers from its watch cache. The
@@ -96,12 +96,12 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.receives("9")
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
-	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.listOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.options())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{Limit: 500}, r.options())
 	require.Equal(t, firstDelay, r.listFails(status(410)).Delay, "another 410 must cause a delay, because no fallback remains")
 	r.synced("12").opens()
-	require.Equal(t, "12", r.watchOptions().ResourceVersion)
+	require.Equal(t, "12", r.options().ResourceVersion)
 }
 
 // A server that splits a list at resourceVersion "0" into pages has no watch cache. For such a server, a list without a
@@ -111,7 +111,7 @@ func TestListsStayPaged(t *testing.T) {
 	require.Nil(t, r.page("7", "next", "a", 10))
 	require.Nil(t, r.page("7", "", "k", 1))
 	r.watchFails(status(410))
-	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, r.listOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, r.options())
 }
 
 // A server may reject the saved resourceVersion after the cluster's storage was replaced.
@@ -120,45 +120,45 @@ func TestUnknownVersionRelistsLatest(t *testing.T) {
 	for range maxSuspect {
 		r.watchFails(status(500)) // kube-apiserver may respond with 500 to a malformed resourceVersion
 	}
-	require.Equal(t, "abc", r.listOptions().ResourceVersion)
+	require.Equal(t, "abc", r.options().ResourceVersion)
 	r.listFails(status(503))
-	require.Equal(t, "abc", r.listOptions().ResourceVersion, "a 503 must not change the resourceVersion")
+	require.Equal(t, "abc", r.options().ResourceVersion, "a 503 must not change the resourceVersion")
 	require.Equal(t, &Interruption{Err: status(400), Relist: true}, r.listFails(status(400)))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{Limit: 500}, r.options())
 	require.NotZero(t, r.listFails(status(400)).Delay)
 
 	r = newMachineHarness(t, Options{})
 	require.NotZero(t, r.listFails(status(400)).Delay)
-	require.Equal(t, "0", r.listOptions().ResourceVersion)
+	require.Equal(t, "0", r.options().ResourceVersion)
 }
 
 func TestTooLargeVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.True(t, r.watchFails(tooLarge).Relist)
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{Limit: 500}, r.options())
 
 	r = newMachineHarness(t, Options{})
 	require.Zero(t, r.listFails(tooLarge).Delay)
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{Limit: 500}, r.options())
 }
 
 func TestExpiredContinueTokenLeadsToUnpagedList(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
-	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.options())
 	r.listFails(errReset)
-	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "lists must stay unpaginated until a list is complete")
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.options(), "lists must stay unpaginated until a list is complete")
 	r.synced("9")
 	r.watchFails(tooLarge)
-	require.Equal(t, 500, r.listOptions().Limit, "the next list must be paginated again")
+	require.Equal(t, 500, r.options().Limit, "the next list must be paginated again")
 }
 
 func TestFailedPageRestartsList(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.listFails(errReset))
-	require.Empty(t, r.listOptions().Continue)
+	require.Empty(t, r.options().Continue)
 }
 
 // If pages had different resourceVersions, the client would miss changes between them.
@@ -167,7 +167,7 @@ func TestPagesMustHaveOneVersion(t *testing.T) {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
 		require.Equal(t, &Interruption{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
-		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaginated")
+		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.options(), "the next list must be unpaginated")
 	}
 	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
@@ -195,7 +195,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 					continue
 				}
 				require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: firstDelay}, result)
-				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list must be unpaginated")
+				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.options(), "the next list must be unpaginated")
 			}
 		})
 	}
@@ -218,17 +218,17 @@ func TestEmptyPagesNeedBudget(t *testing.T) {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
 	}
 	require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
-	require.Zero(t, r.listOptions().Limit)
+	require.Zero(t, r.options().Limit)
 }
 
 // A watch without a resourceVersion may miss changes, so each interruption causes a relist.
 func TestListWithoutVersionCannotResume(t *testing.T) {
 	for _, none := range []string{"", "0"} {
 		r := newMachineHarness(t, Options{}).synced(none).opens()
-		require.Equal(t, WatchOptions{Timeout: shortTimeout}, r.watchOptions())
+		require.Equal(t, ListOptions{Timeout: shortTimeout}, r.options())
 		require.Nil(t, r.receives("8"))
 		require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
-		require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+		require.Equal(t, ListOptions{Limit: 500}, r.options())
 	}
 }
 
@@ -237,7 +237,7 @@ func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
 	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{Limit: 500}, r.options())
 	r.synced("6")
 }
 
@@ -259,7 +259,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 		r.opens().pass(shortTimeout)
 		require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 		require.Equal(t, checking, r.state)
-		require.Equal(t, ListOptions{Limit: 1}, r.listOptions())
+		require.Equal(t, ListOptions{Limit: 1}, r.options())
 		return r
 	}
 	r := quiet()
@@ -270,7 +270,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true}, r.check("6", false))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+	require.Equal(t, ListOptions{Limit: 500}, r.options())
 }
 
 // A server that was rebuilt while the connection was broken may have lower or unrelated resourceVersions. The check finds
@@ -281,9 +281,9 @@ func TestBrokenConnectionIsChecked(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
 			require.False(t, r.fails(broken).Relist)
 			require.Equal(t, checking, r.state)
-			require.Equal(t, ListOptions{Limit: 1}, r.listOptions())
+			require.Equal(t, ListOptions{Limit: 1}, r.options())
 			require.Equal(t, &Interruption{Err: ErrReplaced, Relist: true}, r.check("9", true))
-			require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
+			require.Equal(t, ListOptions{Limit: 500}, r.options())
 		})
 	}
 	r := newMachineHarness(t, Options{}).synced("7").opens()

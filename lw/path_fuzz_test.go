@@ -86,7 +86,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		watch := client.watchRequest(&WatchOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion})
+		watch := client.watchRequest(&ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion})
 		list := client.listRequest(ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion, Continue: token})
 		wanted := map[string]string{"labelSelector": labels, "fieldSelector": resource.fieldSelector(fields), "resourceVersion": resourceVersion}
 		requireRequest(t, list, resource, wanted, map[string]string{"continue": token, "pretty": "false"})

@@ -215,7 +215,7 @@ func TestProjectionInsideCodec(t *testing.T) {
 	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), opaque{p}, nil)
 	require.NoError(t, err)
 	seen := 0
-	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
+	for event, err := range client.Watch(t.Context(), ListOptions{}) {
 		require.NoError(t, err)
 		if event.Type == Added {
 			seen++
@@ -278,7 +278,7 @@ func TestOtherValuesOnPathAreEmptied(t *testing.T) {
 	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event + "\n" + event}}}, Pods(""), fields, nil)
 	require.NoError(t, err)
 	seen := 0
-	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
+	for event, err := range client.Watch(t.Context(), ListOptions{}) {
 		require.NoError(t, err)
 		if event.Type == Added {
 			require.Equal(t, `{"metadata":{"name":"n"},"a":"","c":[]}`, event.Object.Raw())

@@ -124,7 +124,7 @@ func TestEventsResetFailures(t *testing.T) {
 		r.opens().receives(version)
 		require.False(t, r.fails(status(500)).Relist)
 	}
-	require.Equal(t, "12", r.watchOptions().ResourceVersion)
+	require.Equal(t, "12", r.options().ResourceVersion)
 }
 
 func TestCompleteListResetsFailures(t *testing.T) {
@@ -139,7 +139,7 @@ func TestEventWithoutVersionKeepsLastVersion(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Nil(t, r.receives(""))
 	require.Nil(t, r.bookmarks("0"))
-	require.Equal(t, "7", r.watchOptions().ResourceVersion)
+	require.Equal(t, "7", r.options().ResourceVersion)
 }
 
 // Some servers and proxies close a watch cleanly if its resourceVersion has expired.

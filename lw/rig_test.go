@@ -47,17 +47,10 @@ func (r *machineHarness) do(part response) *Interruption {
 	return nil
 }
 
-// listOptions and watchOptions return the parameters of the next request without starting it.
-func (r *machineHarness) listOptions() ListOptions {
+// options returns the parameters of the next request without starting it.
+func (r *machineHarness) options() ListOptions {
 	m := *r.machine
-	list, _ := m.next(r.now)
-	return list
-}
-
-func (r *machineHarness) watchOptions() WatchOptions {
-	m := *r.machine
-	_, watch := m.next(r.now)
-	return watch
+	return m.next(r.now)
 }
 
 // ask starts the next request. If that is a check after a broken connection, ask first lets it succeed.

@@ -133,5 +133,5 @@ func TestBrokenObjectKeepsStreamingLists(t *testing.T) {
 		r.opens()
 		r.failsAfter(ErrSilent, 0, true)
 	}
-	require.True(t, r.watchOptions().SendInitialEvents)
+	require.True(t, r.options().SendInitialEvents)
 }

@@ -28,7 +28,7 @@ type ListerWatcher[T Keyed] interface {
 	// Watch must end after opts.Timeout. The engine cancels a watch that yields nothing for 5 seconds longer than
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
 	// minute.
-	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
+	Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error]
 
 	// Source describes the server. It always returns the same pointer, or nil for the zero Source. A type that embeds a
 	// [Client] has the Client's Source.
@@ -79,14 +79,27 @@ func (r *Reuse) Pass(from, to any) *Reuse {
 	return &Reuse{source: to, lookup: r.lookup}
 }
 
-// ListOptions contains the parameters of a list request. See
+// ListOptions contains the parameters of a list or watch request. See
 // https://kubernetes.io/docs/reference/using-api/api-concepts/ for their meaning.
 type ListOptions struct {
-	LabelSelector   string // for example "app=web,tier!=db"
-	FieldSelector   string // for example "spec.nodeName=n1"
-	ResourceVersion string // minimum resourceVersion of the list ("" means the latest, "0" means any)
-	Limit           int    // maximum number of objects in the response (zero means no limit)
-	Continue        string // ListMeta.Continue of the previous page (requires an empty ResourceVersion)
+	LabelSelector string // for example "app=web,tier!=db"
+	FieldSelector string // for example "spec.nodeName=n1"
+
+	// ResourceVersion is the minimum resourceVersion of a list: "" means the latest, and "0" means any. A watch yields
+	// only events after this resourceVersion, and with "" or "0" it starts with an Added event for every object.
+	ResourceVersion string
+
+	// Limit is the maximum number of objects in the response to a list request. Zero means no limit.
+	Limit int
+	// Continue is ListMeta.Continue of the previous page of a list. It requires an empty ResourceVersion.
+	Continue string
+
+	// Timeout is the time, in whole seconds, after which the server closes a watch. Zero means the server's default.
+	Timeout time.Duration
+	// SendInitialEvents requests a streaming list from a watch: an Added event for every object, then Synced, then the
+	// events of a watch. ResourceVersion is then the minimum resourceVersion of the list.
+	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
+	SendInitialEvents bool
 
 	// Progress restarts the idle timeout of the request. A source calls it when a part of an object has arrived, so that
 	// a large object may take minutes over a slow link. It may be nil.
@@ -95,20 +108,4 @@ type ListOptions struct {
 	Reuse *Reuse // objects that the caller holds, or nil
 
 	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
-}
-
-// WatchOptions contains the parameters of a watch request.
-type WatchOptions struct {
-	LabelSelector   string
-	FieldSelector   string
-	ResourceVersion string        // yield only events after this resourceVersion ("" or "0" starts with an Added event for every object)
-	Timeout         time.Duration // the server closes the watch after this time, in whole seconds (zero means the server's default)
-
-	// SendInitialEvents requests a streaming list: an Added event for every object, then Synced, then the events of a
-	// watch. ResourceVersion is then the minimum resourceVersion of the list, and "" means the latest.
-	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
-	SendInitialEvents bool
-
-	Progress func() // as in [ListOptions]
-	Reuse    *Reuse // as in [ListOptions]
 }

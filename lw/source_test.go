@@ -21,7 +21,7 @@ func (w *wrapper) List(ctx context.Context, opts ListOptions) *Page[*Object] {
 	return w.Client.List(ctx, opts)
 }
 
-func (w *wrapper) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
+func (w *wrapper) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[*Object], error] {
 	return w.Client.Watch(ctx, opts)
 }
 

@@ -169,11 +169,8 @@ func (e *engine[T]) interrupt(err error) bool { // not inlined, so that its fram
 // list reads one page of a list. In the checking state, it only compares the page with the state of the caller.
 func (e *engine[T]) list() error {
 	check := e.machine.state == checking
-	opts, _ := e.machine.next(e.now())
-	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
-	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
+	opts, ctx, dog := e.open()
 	defer dog.stop()
-	opts.Progress, opts.Reuse, opts.replaces = dog.progress, e.reuse, e.machine.version != ""
 	page := e.source.List(ctx, opts)
 	var r response
 	var err error
@@ -221,9 +218,9 @@ func (e *engine[T]) list() error {
 // program may have thousands of idle watches, and a goroutine's stack doubles when it is full. So watch leaves everything
 // with a large stack frame to functions that return before the next read.
 func (e *engine[T]) watch() error {
-	events, ctx, dog := e.openWatch()
+	opts, ctx, dog := e.open()
 	defer dog.stop()
-	for event, err := range events {
+	for event, err := range e.source.Watch(ctx, opts) {
 		if goesOn, err := e.receive(&event, err, ctx, dog); !goesOn {
 			return err
 		}
@@ -234,13 +231,14 @@ func (e *engine[T]) watch() error {
 	return ErrWatchClosed
 }
 
+// open starts the next request. The caller must stop the watchdog, which cancels the context of an idle request.
+//
 //go:noinline
-func (e *engine[T]) openWatch() (iter.Seq2[Event[T], error], context.Context, *watchdog) {
-	_, opts := e.machine.next(e.now())
-	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
+func (e *engine[T]) open() (ListOptions, context.Context, *watchdog) {
+	opts := e.machine.next(e.now())
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
-	opts.Progress, opts.Reuse = dog.progress, e.reuse
-	return e.source.Watch(ctx, opts), ctx, dog
+	opts.Progress, opts.Reuse, opts.replaces = dog.progress, e.reuse, e.machine.version != ""
+	return opts, ctx, dog
 }
 
 // receive handles an event or an error of a watch. It returns goesOn == false if the request or the sequence is over.

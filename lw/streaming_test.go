@@ -60,7 +60,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r.fails(status(410))
 	require.Nil(t, r.opens().marks("8"))
 	require.Equal(t, watching, r.state)
-	require.Equal(t, "8", r.watchOptions().ResourceVersion)
+	require.Equal(t, "8", r.options().ResourceVersion)
 }
 
 // A streaming list is charged to the list limit with the objects that arrive, whether it completes or fails.
@@ -168,7 +168,7 @@ func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 		r.receives("2")
 		require.Nil(t, r.marks("7"))
 		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.receives(late))
-		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
+		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.options())
 		require.False(t, r.server.streamsLists())
 	}
 }
@@ -178,7 +178,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	r.receives("3")
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
-	require.Equal(t, "9", r.watchOptions().ResourceVersion)
+	require.Equal(t, "9", r.options().ResourceVersion)
 	require.Equal(t, ErrVersionRegressed, r.marks("8").Err)
 }
 
@@ -190,7 +190,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 	r.fails(status(410))
 	r.opens()
 	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
-	require.Empty(t, r.watchOptions().ResourceVersion)
+	require.Empty(t, r.options().ResourceVersion)
 }
 
 // A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
@@ -236,22 +236,22 @@ func TestStreamingListIsRetried(t *testing.T) {
 		r := newStreamingHarness(t, Options{})
 		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
 		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: 2 * firstDelay}, r.listFails(err))
-		require.True(t, r.watchOptions().SendInitialEvents)
+		require.True(t, r.options().SendInitialEvents)
 	}
 }
 
 func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
-	require.Empty(t, r.watchOptions().ResourceVersion)
+	require.Empty(t, r.options().ResourceVersion)
 	r.receives("3")
 	require.Nil(t, r.marks("9"))
 	require.Equal(t, watching, r.state)
 	require.True(t, r.fails(status(410)).Relist)
 	r.ask()
-	require.Equal(t, WatchOptions{ResourceVersion: "9", Timeout: shortTimeout, SendInitialEvents: true}, r.watchOptions())
+	require.Equal(t, ListOptions{ResourceVersion: "9", Timeout: shortTimeout, SendInitialEvents: true}, r.options())
 	require.Zero(t, r.fails(tooLarge).Delay)
-	require.Empty(t, r.watchOptions().ResourceVersion)
-	require.True(t, r.watchOptions().SendInitialEvents)
+	require.Empty(t, r.options().ResourceVersion)
+	require.True(t, r.options().SendInitialEvents)
 }
 
 // silenceOf runs a stream until ErrSilent. It returns how long the stream was idle, and the request after ErrSilent.

@@ -45,7 +45,7 @@ func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object
 	return page
 }
 
-func (l *client) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*object], error] {
+func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*object], error] {
 	reuse := opts.Reuse
 	return negotiate(ctx, l, func(made *lw.Client[*object], yield func(lw.Event[*object], error) bool) {
 		opts.Reuse = reuse.Pass(l, made)

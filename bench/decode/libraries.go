@@ -22,7 +22,7 @@ func watched[T lw.Keyed](codec lw.Codec[T]) func(string, io.Reader, int, func(T)
 			opts.Encoding = lw.Protobuf()
 		}
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &opts))
-		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
+		for event, err := range client.Watch(context.Background(), lw.ListOptions{}) {
 			harness.Must(err)
 			if event.Type != lw.Modified {
 				continue

@@ -41,7 +41,7 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 	go func() {
 		defer close(took)
 		n, began := <-left, time.Now()
-		for range client.Watch(b.Context(), lw.WatchOptions{}) {
+		for range client.Watch(b.Context(), lw.ListOptions{}) {
 			n--
 			if n >= 0 {
 				continue

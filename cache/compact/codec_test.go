@@ -32,7 +32,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error)
 func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
 	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
-	for event, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+	for event, err := range client.Watch(t.Context(), lw.ListOptions{}) {
 		if err != nil {
 			return objects, err
 		}

@@ -218,7 +218,7 @@ func benchmarkCodec[T lw.Keyed](b *testing.B, codec lw.Codec[T]) {
 	b.SetBytes(int64(len(text) / 500))
 	b.ReportAllocs()
 	left := b.N
-	for event, err := range client.Watch(b.Context(), lw.WatchOptions{}) {
+	for event, err := range client.Watch(b.Context(), lw.ListOptions{}) {
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
 	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
 	require.NoError(t, err)
-	for event, err = range client.Watch(t.Context(), lw.WatchOptions{}) {
+	for event, err = range client.Watch(t.Context(), lw.ListOptions{}) {
 		if event.Type != lw.WatchStarted {
 			return event, err
 		}
@@ -222,7 +222,7 @@ func TestProtobufEvents(t *testing.T) {
 	for _, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
 		require.Equal(t, want, err)
 	}
-	for _, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+	for _, err := range client.Watch(t.Context(), lw.ListOptions{}) {
 		require.Equal(t, want, err)
 	}
 }
@@ -243,7 +243,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 		client, err := lw.NewClient(response{body}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
 		require.NoError(t, err)
 		var last error
-		for _, last = range client.Watch(t.Context(), lw.WatchOptions{}) {
+		for _, last = range client.Watch(t.Context(), lw.ListOptions{}) {
 		}
 		require.Equal(t, broken, last)
 	}
@@ -309,7 +309,7 @@ func TestProtobufKeepsManagedFieldsOnRequest(t *testing.T) {
 					messages = append(messages, object.message)
 				}
 			} else {
-				for event, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+				for event, err := range client.Watch(t.Context(), lw.ListOptions{}) {
 					require.NoError(t, err)
 					if event.Type == lw.Added {
 						messages = append(messages, event.Object.message)

@@ -81,7 +81,7 @@ func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err erro
 	into := codec.JSON[clientObject]{New: func() clientObject { return reflect.New(reflect.TypeOf(as).Elem()).Interface().(clientObject) }}
 	client, err := lw.NewClient(&loop{text: []byte(`{"type":"ADDED","object":` + string(text) + "}\n")}, lw.Pods(""), into, nil)
 	require.NoError(t, err)
-	for event, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+	for event, err := range client.Watch(t.Context(), lw.ListOptions{}) {
 		if err != nil || event.Type == lw.Added {
 			return event.Object, err
 		}

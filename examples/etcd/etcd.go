@@ -87,7 +87,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.
-func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*Entry], error] {
+func (k *Keys) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*Entry], error] {
 	return func(yield func(lw.Event[*Entry], error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)

@@ -195,7 +195,7 @@ func TestWatchEndsAtTimeout(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		keys := &Keys{Prefix: "/a/", Client: http.Client{Transport: &gateway{answers: []string{created + "…"}}}}
-		for _, err := range keys.Watch(ctx, lw.WatchOptions{ResourceVersion: "9"}) {
+		for _, err := range keys.Watch(ctx, lw.ListOptions{ResourceVersion: "9"}) {
 			if err != nil {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)

@@ -42,7 +42,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
-	for event, e := range client.Watch(t.Context(), lw.WatchOptions{}) {
+	for event, e := range client.Watch(t.Context(), lw.ListOptions{}) {
 		if err = e; event.Type == lw.Added {
 			got = event.Object
 		}

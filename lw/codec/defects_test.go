@@ -95,7 +95,7 @@ func TestDefectTruncation(t *testing.T) {
 
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":{"metadata":{"name":"a"},"int":`), lw.Pods(""), JSON[*thing]{}, nil)
 	require.NoError(t, err)
-	for _, err = range client.Watch(t.Context(), lw.WatchOptions{}) {
+	for _, err = range client.Watch(t.Context(), lw.ListOptions{}) {
 	}
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

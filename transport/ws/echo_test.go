@@ -52,7 +52,7 @@ func firstError(t *testing.T, transport lw.Transport, path string) error {
 	require.NoError(t, err)
 	read := 0
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // the client wraps the body if Trace.Read is set
-	for _, err := range client.Watch(ctx, lw.WatchOptions{ResourceVersion: "1"}) {
+	for _, err := range client.Watch(ctx, lw.ListOptions{ResourceVersion: "1"}) {
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ var last *lw.Object // keeps the compiler from removing the decoding
 func decode(client *lw.Client[*lw.Object]) {
 	for range passes() {
 		began()
-		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
+		for event, err := range client.Watch(context.Background(), lw.ListOptions{}) {
 			must(err)
 			last = event.Object
 		}

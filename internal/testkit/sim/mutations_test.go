@@ -73,7 +73,7 @@ func versionsSuffice(t lw.Transport, opts *lw.Options) Subject {
 type (
 	object  = *lw.Object
 	event   = lw.Event[object]
-	watches = func(context.Context, lw.WatchOptions) iter.Seq2[event, error]
+	watches = func(context.Context, lw.ListOptions) iter.Seq2[event, error]
 )
 
 // mutant is the real client with a different Watch method.
@@ -89,14 +89,14 @@ func (m mutant) engine(t lw.Transport, opts *lw.Options) Subject {
 	return Reflect(m, opts)
 }
 
-func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+func (m mutant) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
 // replaceEnd returns a copy of watch that ends with the result of the function replace. It passes the original error to
 // replace. That error is nil after a clean end.
-func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
-	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.ListOptions, synced bool, err error) error) watches {
+	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
 			var end error
 			synced := false
@@ -114,7 +114,7 @@ func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOp
 }
 
 func streamsForEver(watch watches) watches {
-	return replaceEnd(watch, func(_ context.Context, opts lw.WatchOptions, synced bool, err error) error {
+	return replaceEnd(watch, func(_ context.Context, opts lw.ListOptions, synced bool, err error) error {
 		if opts.SendInitialEvents && !synced {
 			return errReset
 		}
@@ -123,7 +123,7 @@ func streamsForEver(watch watches) watches {
 }
 
 func streamsWithoutDelay(watch watches) watches {
-	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
 			for again := true; again; {
 				again = opts.SendInitialEvents
@@ -139,7 +139,7 @@ func streamsWithoutDelay(watch watches) watches {
 }
 
 func waitsRegardless(watch watches) watches {
-	return replaceEnd(watch, func(_ context.Context, _ lw.WatchOptions, _ bool, err error) error {
+	return replaceEnd(watch, func(_ context.Context, _ lw.ListOptions, _ bool, err error) error {
 		if err != nil {
 			time.Sleep(time.Second)
 		}
@@ -149,7 +149,7 @@ func waitsRegardless(watch watches) watches {
 
 // endsGoOn returns a watch function that hides an immediate clean end and restarts the watch.
 func endsGoOn(watch watches) watches {
-	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
 			for again := true; again; {
 				n, began := 0, time.Now()
@@ -165,7 +165,7 @@ func endsGoOn(watch watches) watches {
 }
 
 func expiredGoesOn(watch watches) watches {
-	return replaceEnd(watch, func(_ context.Context, opts lw.WatchOptions, _ bool, err error) error {
+	return replaceEnd(watch, func(_ context.Context, opts lw.ListOptions, _ bool, err error) error {
 		if !opts.SendInitialEvents && errors.Is(err, lw.ErrExpired) {
 			return errReset
 		}
@@ -174,7 +174,7 @@ func expiredGoesOn(watch watches) watches {
 }
 
 func streamsFromZero(watch watches) watches {
-	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		if opts.SendInitialEvents {
 			opts.ResourceVersion = "0"
 		}
@@ -185,7 +185,7 @@ func streamsFromZero(watch watches) watches {
 func pinnedVersion() func(watches) watches {
 	pinned := ""
 	return func(watch watches) watches {
-		return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+		return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 			if pinned == "" && !opts.SendInitialEvents {
 				pinned = opts.ResourceVersion
 			}
@@ -198,7 +198,7 @@ func pinnedVersion() func(watches) watches {
 }
 
 func dropsEvents(watch watches) watches {
-	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
+	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
 			n := 0
 			for e, err := range watch(ctx, opts) {
