@@ -74,17 +74,12 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 			return newScanner(body, maxFrame, progress)
 		}}
 	}
-	c.source.Name, c.source.StreamsLists, c.source.Identity = c.String(), true, codec.Identity()
+	c.source.Name, _, _ = strings.Cut(resource.String(), "?") // the query of Resource.Raw is not a part of the name
+	c.source.StreamsLists, c.source.Identity = true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
 		c.kind.Store(&kind)
 	}
 	return c, nil
-}
-
-// String returns the name of the resource. It omits the query of Resource.Raw.
-func (c *Client[T]) String() string {
-	text, _, _ := strings.Cut(c.resource.String(), "?")
-	return text
 }
 
 // Source implements [ListerWatcher]. All streams of a Client share what they learn about the server.
@@ -100,7 +95,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions) *Page[T] {
 func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta, yield func(T, error) bool) {
 	var none T
 	trace := ContextTrace(ctx)
-	body, err := trace.open(ctx, c.transport, c.listRequest(*opts))
+	body, err := trace.open(ctx, c.transport, c.request(opts, false))
 	if err != nil {
 		c.forgetKind(err)
 		yield(none, err)
@@ -171,7 +166,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		trace := ContextTrace(ctx)
-		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
+		body, err := trace.open(ctx, c.transport, c.request(&opts, true))
 		if err != nil {
 			c.forgetKind(err)
 			yield(Event[T]{}, err)
@@ -232,46 +227,49 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, reuse *
 	return event, err
 }
 
-func (c *Client[T]) listRequest(opts ListOptions) *Request {
+// request returns a list or watch request.
+func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	path, rawQuery := c.resource.path()
-	q := query(rawQuery).add("labelSelector", opts.LabelSelector).
+	q := query(rawQuery)
+	if watch {
+		q = q.add("watch", "1")
+	}
+	q = q.add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
 		add("resourceVersion", opts.ResourceVersion)
+	if watch {
+		q = q.add("allowWatchBookmarks", "true")
+	}
+	if opts.SendInitialEvents {
+		q = q.add("sendInitialEvents", "true")
+	}
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
-		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" { // without resourceVersionMatch, a limit would request exactly this resourceVersion
-			q = q.add("resourceVersionMatch", "NotOlderThan")
-		}
 	}
-	// Without pretty=false, a server indents the JSON for clients such as browsers and curl, which doubles its size.
-	q = q.add("continue", opts.Continue).add("pretty", "false")
-	return &Request{Path: path, Query: string(q), Accept: c.accept("List")}
-}
-
-func (c *Client[T]) watchRequest(opts *ListOptions) *Request {
-	path, rawQuery := c.resource.path()
-	q := query(rawQuery).add("watch", "1").
-		add("labelSelector", opts.LabelSelector).
-		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
-		add("resourceVersion", opts.ResourceVersion).
-		add("allowWatchBookmarks", "true")
-	if opts.SendInitialEvents {
-		q = q.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan")
+	// Without resourceVersionMatch, a limit would request exactly this resourceVersion.
+	if opts.SendInitialEvents || opts.Limit > 0 && opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+		q = q.add("resourceVersionMatch", "NotOlderThan")
 	}
+	q = q.add("continue", opts.Continue)
 	if opts.Timeout > 0 {
 		q = q.add("timeoutSeconds", strconv.Itoa(int((opts.Timeout+time.Second-1)/time.Second)))
 	}
-	return &Request{Path: path, Query: string(q), Accept: c.accept(""), Watch: true}
+	if !watch { // otherwise a server indents the JSON for clients such as browsers and curl, which doubles its size
+		q = q.add("pretty", "false")
+	}
+	return &Request{Path: path, Query: string(q), Accept: c.accept(watch), Watch: watch}
 }
 
-// accept returns the Accept header of a request. The suffix is "List" for lists and "" for watches, because a watch
-// with the list's media type yields no events. The media type parameter drop (KEP-5958) makes new servers omit
-// managedFields. The header has at most 128 bytes, because a longer header would make browsers send a preflight
-// request.
-func (c *Client[T]) accept(suffix string) string {
+// accept returns the Accept header of a request. Only a list has the media type of a list, because a watch with that
+// media type yields no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The header
+// has at most 128 bytes, because a longer header would make browsers send a preflight request.
+func (c *Client[T]) accept(watch bool) string {
 	accept := c.opts.Encoding.mediaType
-	if c.opts.MetadataOnly {
-		accept += ";as=PartialObjectMetadata" + suffix + ";g=meta.k8s.io;v=v1"
+	switch {
+	case c.opts.MetadataOnly && watch:
+		accept += ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	case c.opts.MetadataOnly:
+		accept += ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	}
 	if !c.opts.KeepManagedFields {
 		accept += ";drop=metadata.managedFields"

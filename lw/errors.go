@@ -163,25 +163,12 @@ func (e *StatusError) Is(target error) bool {
 	case ErrResourceVersionTooLarge:
 		return e.tooLarge()
 	}
-	return target != nil && target == sentinelOf(e.Code)
+	return target != nil && target == codeErrors[e.Code]
 }
 
-// sentinelOf returns the error variable for an HTTP status code, such as ErrNotFound for 404. It returns nil for other
-// codes.
-func sentinelOf(code int) error {
-	switch code {
-	case 304:
-		return ErrNotModified
-	case 401:
-		return ErrUnauthorized
-	case 403:
-		return ErrForbidden
-	case 404:
-		return ErrNotFound
-	case 429:
-		return ErrTooManyRequests
-	}
-	return nil
+// codeErrors contains the error for each HTTP status code that has one.
+var codeErrors = map[int]error{
+	304: ErrNotModified, 401: ErrUnauthorized, 403: ErrForbidden, 404: ErrNotFound, 429: ErrTooManyRequests,
 }
 
 // tooLarge reports whether the requested resourceVersion is too large. Since Kubernetes 1.18, servers send a cause with

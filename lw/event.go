@@ -52,17 +52,10 @@ func (t EventType) String() string {
 
 // wireType returns the EventType for the type of a watch event. It returns false for an unknown type.
 func wireType(name []byte) (EventType, bool) {
-	switch string(name) {
-	case "ADDED":
-		return Added, true
-	case "MODIFIED":
-		return Modified, true
-	case "DELETED":
-		return Deleted, true
-	case "BOOKMARK":
-		return Bookmark, true
-	case "ERROR":
-		return errorEvent, true
+	for _, t := range []EventType{Added, Modified, Deleted, Bookmark, errorEvent} {
+		if eventNames[t] == string(name) {
+			return t, true
+		}
 	}
 	return 0, false
 }
@@ -113,19 +106,12 @@ const (
 	Stopped
 )
 
+var phaseNames = [...]string{Waiting: "waiting", Listing: "listing", Live: "live", Stale: "stale", Stopped: "stopped"}
+
 // String returns the name of the phase in lower case, for example "live".
 func (p Phase) String() string {
-	switch p {
-	case Waiting:
-		return "waiting"
-	case Listing:
-		return "listing"
-	case Live:
-		return "live"
-	case Stale:
-		return "stale"
-	case Stopped:
-		return "stopped"
+	if int(p) < len(phaseNames) {
+		return phaseNames[p]
 	}
 	return "unknown"
 }

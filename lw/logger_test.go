@@ -2,7 +2,6 @@ package lw
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,7 +123,7 @@ func TestClientStringHidesQuery(t *testing.T) {
 		"shop/deployments.apps": {Group: "apps", Version: "v1", Plural: "deployments", Namespace: "shop"},
 		"/proxy/pods":           {Raw: "/proxy/pods?key=secret", Name: "web-0"},
 	} {
-		require.Equal(t, want, fmt.Sprint((&scriptedTransport{}).client(t, resource)))
+		require.Equal(t, want, (&scriptedTransport{}).client(t, resource).Source().Name)
 	}
 }
 

@@ -158,7 +158,7 @@ func ParseResource(name, namespace string) (Resource, error) {
 
 func builtinResource(b builtin.Resource, name, namespace string) (Resource, error) {
 	if namespace != "" && !b.Namespaced {
-		return Resource{}, &resourceError{Name: name, Reason: "has no namespaces; pass an empty namespace instead of " + namespace}
+		return Resource{}, resourceError(name, "has no namespaces; pass an empty namespace instead of "+namespace, "")
 	}
 	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
 }
@@ -198,25 +198,19 @@ func isAPIVersion(text string) bool {
 func unknownResource(name, plural, group, near string) error {
 	switch {
 	case near != "":
-		return &resourceError{Name: name, Reason: "is not built in; did you mean", Suggestion: near}
+		return resourceError(name, "is not built in; did you mean", near)
 	case plural == "":
-		return &resourceError{Name: name, Reason: "has no plural; use a name such as", Suggestion: "pods"}
+		return resourceError(name, "has no plural; use a name such as", "pods")
 	case group == "":
-		return &resourceError{Name: name, Reason: "is not built in, so it needs a version and a group; use a name such as", Suggestion: plural + ".v1.example.com"}
+		return resourceError(name, "is not built in, so it needs a version and a group; use a name such as", plural+".v1.example.com")
 	}
-	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; use a name such as", Suggestion: plural + ".v1." + group}
+	return resourceError(name, "is not built in, so it needs a version; use a name such as", plural+".v1."+group)
 }
 
-type resourceError struct {
-	Name       string // the name passed to ParseResource
-	Reason     string
-	Suggestion string // a valid name, or "" if there is no suggestion
-}
-
-func (e *resourceError) Error() string {
-	text := "lw: resource \"" + e.Name + "\" " + e.Reason
-	if e.Suggestion != "" {
-		text += " \"" + e.Suggestion + "\""
+// resourceError returns an error about the name that was passed to ParseResource. suggestion is a valid name, or "".
+func resourceError(name, reason, suggestion string) error {
+	if suggestion != "" {
+		suggestion = " \"" + suggestion + "\""
 	}
-	return text
+	return errors.New("lw: resource \"" + name + "\" " + reason + suggestion)
 }
