@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"iter"
 	"strings"
 	"unsafe"
 
@@ -259,56 +260,55 @@ func (o *Scanned) cutsFor(keep *fields) []span {
 	return o.cuts
 }
 
-// text returns a copy of the object's text that starts with the members in prefix and omits the spans in cuts.
-//
-// Concatenation is faster than append, which clears the memory first. Both operands must be non-empty, because
-// otherwise the result may share the memory of the buffer.
-func (o *Scanned) text(prefix string, cuts []span) string {
-	switch {
-	case len(cuts) == 0 && prefix == "":
-		return string(o.body)
-	case len(cuts) == 0:
-		return "{" + prefix + view(o.body[1:])
-	case len(cuts) == 1 && prefix == "":
-		return view(o.body[:cuts[0].Start]) + view(o.body[cuts[0].End:])
-	case len(cuts) == 1:
-		return "{" + prefix + view(o.body[1:cuts[0].Start]) + view(o.body[cuts[0].End:])
+// parts returns an iterator over the parts of a text: the object's text, which starts with the members in prefix and
+// omits the spans in cuts.
+func (o *Scanned) parts(prefix string, cuts []span) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := 1
+		if !yield("{") || !yield(prefix) {
+			return
+		}
+		for _, cut := range cuts {
+			if !yield(view(o.body[from:cut.Start])) {
+				return
+			}
+			from = cut.End
+		}
+		yield(view(o.body[from:]))
 	}
+}
+
+// text returns a copy of the parts.
+func (o *Scanned) text(prefix string, cuts []span) string {
 	size := len(prefix) + len(o.body)
 	for _, cut := range cuts {
 		size -= cut.End - cut.Start
 	}
-	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
+	var b strings.Builder // unlike make, it does not clear its memory first
+	b.Grow(size)
+	for part := range o.parts(prefix, cuts) {
+		b.WriteString(part)
+	}
+	return b.String()
 }
 
-// appendText appends o.text(prefix, cuts) to b.
+// appendText appends the parts to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
-	b = append(append(b, '{'), prefix...)
-	from := 1
-	for _, cut := range cuts {
-		b = append(b, o.body[from:cut.Start]...)
-		from = cut.End
+	for part := range o.parts(prefix, cuts) {
+		b = append(b, part...)
 	}
-	return append(b, o.body[from:]...)
+	return b
 }
 
-// isText reports whether text equals o.text(prefix, cuts), without building that string.
+// isText reports whether text equals the parts.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
-	matches := true
-	match := func(part string) {
+	for part := range o.parts(prefix, cuts) {
 		var found bool
-		text, found = strings.CutPrefix(text, part)
-		matches = matches && found
+		if text, found = strings.CutPrefix(text, part); !found {
+			return false
+		}
 	}
-	match("{")
-	match(prefix)
-	from := 1
-	for _, cut := range cuts {
-		match(view(o.body[from:cut.Start]))
-		from = cut.End
-	}
-	match(view(o.body[from:]))
-	return matches && text == ""
+	return text == ""
 }
 
 // view returns b as a string without a copy. The bytes must not change while the string is in use.
