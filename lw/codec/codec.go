@@ -14,8 +14,9 @@
 // UnmarshalJSON and UnmarshalText methods are called.
 //
 // Structs are decoded with json-iterator. Do not register global json-iterator extensions, because they also apply
-// here. Package lw validates the JSON first. This package decodes arrays, strings, numbers, map keys and fields of type
-// any itself, because json-iterator is too lenient there.
+// here. Package lw validates the JSON first. This package decodes strings, numbers and fields of type any itself, because
+// json-iterator is too lenient there. For the same reason, encoding/json decodes arrays and the maps whose keys are not
+// plain strings, so in their values member names are not case-sensitive and a number of type any is a float64.
 //
 // Two differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
@@ -85,7 +86,7 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 
 // Identity implements [lw.Codec]. It reads the UID from the field with the JSON path metadata.uid, or calls the method
 // GetUID, whose result may have any string type.
-func (JSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }
+func (JSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
 
 // Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
 // a struct only occasionally. The error is a *[FieldError].

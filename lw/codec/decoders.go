@@ -19,7 +19,7 @@ import (
 )
 
 // exact is a json-iterator extension that replaces the decoders that have known defects. json-iterator still decodes
-// structs, slices, maps and booleans.
+// structs, slices, most maps and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
 // errMismatch stops json-iterator. It is never returned to a caller.
@@ -45,24 +45,21 @@ var (
 // CreateDecoder implements jsoniter.Extension. If it returns nil, json-iterator decodes the type.
 func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 	t := typ.Type1()
-	switch pointer := reflect.PointerTo(t); {
+	switch kind := t.Kind(); {
 	case t == anyType:
 		return anyDecoder{}
-	case t == numberType, pointer.Implements(jsonUnmarshaler), pointer.Implements(textUnmarshaler):
+	case t == numberType, unmarshals(t), kind == reflect.Array, kind == reflect.Map && (t.Key().Kind() != reflect.String || unmarshals(t.Key())):
 		return standardDecoder{t}
-	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64:
-		return kindDecoder{jsoniter.NumberValue, t, readNumber}
-	case t.Kind() == reflect.String:
-		return kindDecoder{jsoniter.StringValue, t, readString}
-	case t.Kind() == reflect.Array:
-		return kindDecoder{jsoniter.ArrayValue, t, readArray}
+	case kind == reflect.String, kind >= reflect.Int && kind <= reflect.Float64:
+		return scalarDecoder{t}
 	}
 	return nil
 }
 
-// CreateMapKeyDecoder implements jsoniter.Extension.
-func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
-	return keyDecoder{typ.Type1()}
+// unmarshals reports whether a pointer to t has a custom method that decodes JSON or text.
+func unmarshals(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return pointer.Implements(jsonUnmarshaler) || pointer.Implements(textUnmarshaler)
 }
 
 // UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string".
@@ -119,10 +116,15 @@ func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	}
 }
 
-// standardDecoder decodes a json.Number, a json.Unmarshaler or an encoding.TextUnmarshaler as encoding/json does. It is
-// needed because json-iterator accepts any string as a json.Number, calls UnmarshalText for null, and decodes null as
-// an empty json.RawMessage. It also continues after an error at a wrong position, and would then call UnmarshalJSON with
-// arbitrary or no text, although many methods read text[0].
+// standardDecoder decodes a value with encoding/json. It is needed for these types:
+//
+//   - json.Number, because json-iterator accepts any string.
+//   - json.Unmarshaler and encoding.TextUnmarshaler, because json-iterator calls UnmarshalText for null, and decodes null
+//     as an empty json.RawMessage. It also continues after an error at a wrong position, and would then call
+//     UnmarshalJSON with arbitrary or no text, although many methods read text[0].
+//   - Arrays, because json-iterator always writes the first element, even into an array of length 0. The server would
+//     then control the memory behind the array.
+//   - Maps whose keys are not plain strings, because json-iterator also accepts floats, booleans and leading white space.
 type standardDecoder struct{ t reflect.Type }
 
 func (d standardDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -148,34 +150,18 @@ func skipped(iter *jsoniter.Iterator) []byte {
 	return iter.SkipAndReturnBytes()
 }
 
-// kindDecoder decodes JSON values of one kind. As in encoding/json, null has no effect.
-type kindDecoder struct {
-	kind jsoniter.ValueType
-	t    reflect.Type
-	read func(t reflect.Type, ptr unsafe.Pointer, iter *jsoniter.Iterator)
-}
+// scalarDecoder decodes strings, and numbers of all types. As in encoding/json, null has no effect. It is needed because
+// json-iterator decodes null as "", and the string then differs from the string of a preceding duplicate member, which the
+// scanner and encoding/json keep. It also accepts 25000000000000000000 as an int64 and rounds a float32 twice.
+type scalarDecoder struct{ t reflect.Type }
 
-func (d kindDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	switch iter.WhatIsNext() {
-	case d.kind:
-		d.read(d.t, ptr, iter)
-	case jsoniter.NilValue:
+func (d scalarDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	switch kind, isString := iter.WhatIsNext(), d.t.Kind() == reflect.String; {
+	case kind == jsoniter.NilValue:
 		iter.ReadNil()
-	default:
-		mismatch(iter)
-	}
-}
-
-// readString decodes strings. It is needed because json-iterator decodes null as "". The string then differs from the
-// string of a preceding duplicate member, which the scanner and encoding/json keep.
-func readString(_ reflect.Type, ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	*(*string)(ptr) = iter.ReadString()
-}
-
-// readNumber decodes numbers of all types. It is needed because json-iterator accepts 25000000000000000000 as an int64
-// and rounds a float32 twice.
-func readNumber(t reflect.Type, ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	if !setNumber(reflect.NewAt(t, ptr).Elem(), string(iter.ReadNumber())) {
+	case kind == jsoniter.StringValue && isString:
+		*(*string)(ptr) = iter.ReadString()
+	case kind != jsoniter.NumberValue || isString || !setNumber(reflect.NewAt(d.t, ptr).Elem(), string(iter.ReadNumber())):
 		mismatch(iter)
 	}
 }
@@ -201,25 +187,6 @@ func setNumber(value reflect.Value, text string) bool {
 	return err == nil
 }
 
-// readArray decodes arrays. It is needed because json-iterator always writes the first element, even into an array of
-// length 0. The server would then control the memory behind the array. As in encoding/json, additional elements are
-// skipped and missing elements become zero.
-func readArray(t reflect.Type, ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	array, n := reflect.NewAt(t, ptr).Elem(), 0
-	iter.ReadArrayCB(func(iter *jsoniter.Iterator) bool {
-		if n < array.Len() {
-			iter.ReadVal(array.Index(n).Addr().Interface())
-			n++
-		} else {
-			iter.SkipAndReturnBytes() // an additional element
-		}
-		return !failed(iter)
-	})
-	for ; n < array.Len(); n++ {
-		array.Index(n).SetZero()
-	}
-}
-
 // anyDecoder decodes into nil, bool, string, int64, float64, []any or map[string]any, as Kubernetes does for
 // unstructured objects. It is needed because json-iterator decodes every number as a float64.
 type anyDecoder struct{}
@@ -239,29 +206,6 @@ func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 		mismatch(iter)
 	}
 	*(*any)(ptr) = n
-}
-
-// keyDecoder decodes the keys of a map. It is needed because json-iterator also accepts floats, booleans and leading
-// white space.
-type keyDecoder struct{ t reflect.Type }
-
-func (d keyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	text, pointer := iter.ReadString(), reflect.NewAt(d.t, ptr)
-	if failed(iter) {
-		return
-	}
-	ok := true
-	switch value := pointer.Elem(); {
-	case pointer.Type().Implements(textUnmarshaler):
-		ok = pointer.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)) == nil
-	case value.Kind() == reflect.String:
-		value.SetString(text)
-	default:
-		ok = (value.CanInt() || value.CanUint()) && setNumber(value, text)
-	}
-	if !ok {
-		mismatch(iter)
-	}
 }
 
 // wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and

@@ -260,7 +260,6 @@ func TestDefectArraysOverflow(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, Into(object, &got))
 	require.NoError(t, json.Unmarshal([]byte(text), &want))
-	want.Any[0].([]any)[0] = int64(9007199254740993)
 	require.Equal(t, want, got)
 	runtime.GC() // the garbage collector crashes if a pointer was overwritten
 

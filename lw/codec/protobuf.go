@@ -34,7 +34,7 @@ func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
 }
 
 // Identity implements [lw.Codec]. See [JSON.Identity].
-func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]()} }
+func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
 
 // errJSON reports that a client with the codec [Protobuf] has requested JSON. No message starts with a brace, because that
 // would be the field 15 with a wire type that no longer exists.

@@ -6,30 +6,23 @@ import (
 	"sync"
 )
 
-// uidOf returns a func that reads the UID of an object. It returns nil if objects of type T have none.
-func uidOf[T any]() func(T) string {
-	if t := reflect.TypeFor[T](); t.Kind() != reflect.Interface {
-		read := uidReader(t)
-		if read == nil {
-			return nil
-		}
-		return func(object T) string { return read(reflect.ValueOf(object)) }
-	}
-	var readers sync.Map // from reflect.Type to func(reflect.Value) string, because each object may have another type
-	return func(object T) string {
-		value := reflect.ValueOf(object)
-		if !value.IsValid() {
-			return ""
-		}
-		read, known := readers.Load(value.Type())
-		if !known {
-			read, _ = readers.LoadOrStore(value.Type(), uidReader(value.Type()))
-		}
-		if read := read.(func(reflect.Value) string); read != nil {
-			return read(value)
-		}
+// uidReaders caches the result of uidReader for each type. An interface type may have objects of several types.
+var uidReaders sync.Map // from reflect.Type to func(reflect.Value) string
+
+// uidOf returns the UID of an object, or "" if it has none.
+func uidOf[T any](object T) string {
+	value := reflect.ValueOf(object)
+	if !value.IsValid() {
 		return ""
 	}
+	read, known := uidReaders.Load(value.Type())
+	if !known {
+		read, _ = uidReaders.LoadOrStore(value.Type(), uidReader(value.Type()))
+	}
+	if read := read.(func(reflect.Value) string); read != nil {
+		return read(value)
+	}
+	return ""
 }
 
 // uidReader returns a func that reads the UID of a value of type t, or nil if it has none. A field is read faster than a
