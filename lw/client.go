@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
-	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // ClientOptions configures a [Client]. The zero value is ready to use.
@@ -109,8 +108,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	stopped := false
 	s.list(meta, &item, func() bool {
 		if err := c.checkItem(ctx, opts, meta, &item); err != nil {
-			rejectList(s, err)
-			return false
+			return s.Fail(err)
 		}
 		trace.frame(Added, &item)
 		object, err := c.decodeItem(reuse, &item)
@@ -122,21 +120,11 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	}
 	if s.Err() == nil {
 		if err := c.checkList(ctx, opts, meta); err != nil {
-			rejectList(s, err)
+			s.Fail(err)
 		}
 	}
 	if s.Err() != nil {
 		yield(none, s.failure())
-	}
-}
-
-// rejectList records why a list is not accepted: it belongs to another resource, or the server could not confirm that it
-// belongs to this one.
-func rejectList(s decoder, err error) {
-	if err == ErrNotList {
-		s.wrongList()
-	} else {
-		s.Fail(err)
 	}
 }
 
@@ -300,11 +288,14 @@ func (r *Resource) builtinKind() string {
 	return ""
 }
 
+// errWrongList reports a list that belongs to another resource.
+var errWrongList error = &MalformedError{expected: "a list of this resource", found: "another kind or apiVersion", err: ErrNotList}
+
 // checkItem checks an item against the members before the first item. Lists of custom resources send their kind after
 // the items, so checkItem then derives the kind of the list from the item.
 func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
-		return ErrNotList
+		return errWrongList
 	}
 	if meta.kind != "" {
 		return c.checkKind(ctx, opts, meta, meta.kind)
@@ -319,7 +310,7 @@ func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *List
 // checkList checks a complete list and remembers its kind.
 func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
 	if !c.matchesVersion(meta) {
-		return ErrNotList
+		return errWrongList
 	}
 	if err := c.checkKind(ctx, opts, meta, meta.kind); err != nil {
 		return err
@@ -351,13 +342,13 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	known := c.kind.Load()
 	switch {
 	case !strings.HasSuffix(kind, "List"):
-		return ErrNotList
+		return errWrongList
 	case kind == metadataKind && c.opts.MetadataOnly, known != nil && *known == kind:
 		return nil
 	case known == nil && (!opts.replaces || c.resource.Raw != ""):
 		return nil
 	case c.resource.Raw != "" || c.resource.builtinKind() != "":
-		return ErrNotList
+		return errWrongList
 	}
 	meta.confirmed = true
 	confirmed, err := c.discoverKind(ctx)
@@ -366,7 +357,7 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	case err != nil:
 		return err
 	case confirmed != kind:
-		return ErrNotList
+		return errWrongList
 	}
 	c.kind.Store(&kind)
 	return nil
@@ -427,9 +418,4 @@ func (c *Client[T]) forgetKind(err error) {
 	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
 		c.kind.Store(nil)
 	}
-}
-
-// wrongList records an error for a list that belongs to another resource. It returns false.
-func (s scanner) wrongList() bool {
-	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
 }

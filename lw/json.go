@@ -27,7 +27,6 @@ type decoder interface {
 	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *MalformedError.
 	status(o *Scanned) error
 
-	wrongList() bool     // records that the list belongs to another resource
 	Fail(err error) bool // records err, unless an error was recorded before
 	Err() error          // returns the first error
 	failure() error      // returns the first error, converted to an error type of this package

@@ -360,7 +360,17 @@ func (m *machine) fail(now moment, err error, objects int, receiving bool) (resu
 	} else if m.state == listing { // the list has cost the server as much as it delivered
 		m.count(objects)
 	}
-	immediate := m.react(now, f, err, receiving)
+	immediate := false // whether the next request is the remedy for the fault, so that it needs no backoff
+	switch m.state {
+	case listing:
+		immediate = m.afterList(f, err)
+	case streaming:
+		immediate = m.afterStreamingList(f, err, receiving)
+	case watching:
+		immediate = m.afterWatch(now, f, err)
+	case checking:
+		immediate = m.afterCheck(now, f, err)
+	}
 	attention = err != ErrWatchClosed && (!resumes || m.state.lists() || err == ErrSilent)
 	if m.opts.StopOn != nil && m.opts.StopOn(err) {
 		m.state = stopped
@@ -408,21 +418,6 @@ func (m *machine) causeOf(err error, healthy bool) error {
 		return err
 	}
 	return ErrExpired
-}
-
-// react chooses the next state. immediate means that the next request is the remedy for the fault, so it needs no backoff.
-func (m *machine) react(now moment, f fault, err error, receiving bool) (immediate bool) {
-	switch m.state {
-	case listing:
-		return m.afterList(f, err)
-	case streaming:
-		return m.afterStreamingList(f, err, receiving)
-	case watching:
-		return m.afterWatch(now, f, err)
-	case checking:
-		return m.afterCheck(now, f, err)
-	}
-	return false
 }
 
 func (m *machine) afterList(f fault, err error) (immediate bool) {

@@ -148,12 +148,6 @@ func (o *Object) Label(name string) (string, bool) {
 	return value.String(), value.Exists()
 }
 
-// Annotation returns the value of an annotation and reports whether the annotation exists.
-func (o *Object) Annotation(name string) (string, bool) {
-	value := o.Get("metadata.annotations").Member(name)
-	return value.String(), value.Exists()
-}
-
 // CompareResourceVersions compares two resourceVersions of one collection. It returns -1 if a is older than b, 0 if
 // they are equal, and +1 if a is newer. Only decimal numbers without leading zeros have an order
 // (https://kep.k8s.io/5504). For other strings ok is false.

@@ -161,8 +161,7 @@ func TestObjectFields(t *testing.T) {
 	_, ok = object.Label("app.kubernetes.io")
 	require.False(t, ok)
 	require.Equal(t, pod.UID, object.Get("metadata.ownerReferences[0].uid").String())
-	note, _ := object.Annotation("note")
-	require.Equal(t, `quoted "text" and a path C:\temp`, note)
+	require.Equal(t, `quoted "text" and a path C:\temp`, object.Get("metadata.annotations.note").String())
 }
 
 func TestObjectEqualComparesJSON(t *testing.T) {

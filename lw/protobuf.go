@@ -49,10 +49,6 @@ func (d protoDecoder) notList(expected, found string) bool {
 	return d.Fail(&jsonscan.SyntaxError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
 }
 
-func (d protoDecoder) wrongList() bool {
-	return d.notList("a list of this resource", "another kind or apiVersion")
-}
-
 // event reads the next event of a watch: a four-byte length and a WatchEvent.
 func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.Begin() {

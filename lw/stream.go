@@ -105,7 +105,9 @@ func Resume[T Keyed](ctx context.Context, lw ListerWatcher[T], held Held, opts *
 		if held.Lookup != nil {
 			e.reuse = &Reuse{source: lw, lookup: held.Lookup}
 		}
-		defer e.trace.stopped()
+		if e.trace.Stopped != nil {
+			defer e.trace.Stopped()
+		}
 		for ctx.Err() == nil && e.request() {
 		}
 	}
@@ -286,13 +288,7 @@ func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) boo
 }
 
 // startList yields ListStarted before the first object of a list. It returns false if the sequence is over.
-func (e *engine[T]) startList() bool {
-	if e.listStarted {
-		return true
-	}
-	e.listStarted = true
-	return e.send(Event[T]{Type: ListStarted})
-}
+func (e *engine[T]) startList() bool { return e.once(&e.listStarted, ListStarted, "") }
 
 // endList yields Synced at the end of a list. It returns false if the sequence is over.
 func (e *engine[T]) endList() bool {
@@ -300,12 +296,15 @@ func (e *engine[T]) endList() bool {
 }
 
 // startWatch yields WatchStarted before the first event of a watch. It returns false if the sequence is over.
-func (e *engine[T]) startWatch(version string) bool {
-	if e.live {
+func (e *engine[T]) startWatch(version string) bool { return e.once(&e.live, WatchStarted, version) }
+
+// once yields an event unless *sent is set, and sets it. It returns false if the sequence is over.
+func (e *engine[T]) once(sent *bool, t EventType, version string) bool {
+	if *sent {
 		return true
 	}
-	e.live = true
-	return e.send(Event[T]{Type: WatchStarted, ResourceVersion: version})
+	*sent = true
+	return e.send(Event[T]{Type: t, ResourceVersion: version})
 }
 
 // send yields an event. It returns false if the sequence is over.

@@ -84,9 +84,3 @@ func (t *Trace) frame(eventType EventType, scanned *Scanned) {
 		t.Frame(eventType, len(scanned.body))
 	}
 }
-
-func (t *Trace) stopped() {
-	if t.Stopped != nil {
-		t.Stopped()
-	}
-}
