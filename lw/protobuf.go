@@ -34,7 +34,7 @@ func Protobuf() *Encoding {
 const magic = "k8s\x00"
 
 // protoDecoder is the decoder of protobuf.
-type protoDecoder struct{ *protoscan.Reader }
+type protoDecoder struct{ protoscan.Reader }
 
 func newProtoDecoder(body io.Reader, maxFrame int, progress func()) protoDecoder {
 	r := protoscan.New(body, frameLimit(maxFrame))
