@@ -128,39 +128,35 @@ type State struct {
 // After returns the state that follows s when a stream yields an event of this type at the time now. interruption is
 // the Interruption of the event.
 func (s State) After(t EventType, interruption *Interruption, now time.Time) State {
-	next := s
+	phase, cause := s.Phase, s.Cause
 	switch t {
 	case ListStarted:
 		if !s.complete {
-			next.Phase = Listing
+			phase = Listing
 		}
 	case Restored:
-		next.complete, next.Phase = true, Stale
+		s.complete, phase = true, Stale
 	case Synced: // the list is current, but only a watch shows that the state stays current
-		next.complete = true
+		s.complete = true
 	case WatchStarted:
-		next.complete, next.Phase, next.Cause = true, Live, nil
+		s.complete, phase, cause = true, Live, nil
 	case Interrupted:
-		next.Cause, next.Phase = interruption.Err, next.disconnected()
+		phase, cause = s.disconnected(), interruption.Err
 		if interruption.Final {
-			next.Phase = Stopped
+			phase = Stopped
 		}
 	}
-	return next.since(s, now)
+	return s.to(phase, cause, now)
 }
 
 // Started returns the state of a stream that starts at the time now with the known state of an earlier stream.
 func (s State) Started(now time.Time) State {
-	next := s
-	next.Phase = s.disconnected()
-	return next.since(s, now)
+	return s.to(s.disconnected(), s.Cause, now)
 }
 
 // Ended returns the state of a stream that has ended at the time now. cause may be nil.
 func (s State) Ended(cause error, now time.Time) State {
-	next := s
-	next.Phase, next.Cause = Stopped, cause
-	return next.since(s, now)
+	return s.to(Stopped, cause, now)
 }
 
 // disconnected returns the phase without a connection.
@@ -171,10 +167,11 @@ func (s State) disconnected() Phase {
 	return Waiting
 }
 
-// since sets the time at which the phase began, if the phase differs from that of the previous state.
-func (s State) since(previous State, now time.Time) State {
-	if s.Phase != previous.Phase || previous.Since.IsZero() {
+// to returns s with another phase and cause. If the phase differs, it began at the time now.
+func (s State) to(phase Phase, cause error, now time.Time) State {
+	if phase != s.Phase || s.Since.IsZero() {
 		s.Since = now
 	}
+	s.Phase, s.Cause = phase, cause
 	return s
 }

@@ -214,8 +214,7 @@ func (m *machine) page(now moment, r *response) (meaning, error) {
 	if m.from != "" && versionRegressed(m.version, r.version) {
 		return nothing, ErrVersionRegressed
 	}
-	m.completeList(r.version)
-	m.startWatch(now)
+	m.completeList(now, r.version)
 	return complete, nil
 }
 
@@ -267,8 +266,7 @@ func (m *machine) endMark(now moment, r *response) (meaning, error) {
 		m.list(listing, r.version)
 		return over, nil
 	}
-	m.completeList(r.version)
-	m.startWatch(now)
+	m.completeList(now, r.version)
 	m.listVersion = m.version
 	return complete, nil
 }
@@ -316,12 +314,13 @@ func (m *machine) relist(from string) {
 	}
 }
 
-// completeList records that a list is complete. If the list has no resourceVersion, a watch after it cannot resume.
-func (m *machine) completeList(version string) {
+// completeList continues with a watch after a complete list. If the list has no resourceVersion, the watch cannot resume.
+func (m *machine) completeList(now moment, version string) {
 	if version == "0" {
 		version = ""
 	}
 	m.version, m.short, m.suspect = version, 0, 0
+	m.startWatch(now)
 }
 
 // startWatch continues with a watch. heard is the last time at which the server has confirmed machine.version.
