@@ -81,7 +81,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	return c, nil
 }
 
-// Source implements [ListerWatcher]. All streams of a Client share what they learn about the server.
+// Source implements [ListerWatcher]. All streams of a Client share their knowledge of the server.
 func (c *Client[T]) Source() *Source[T] { return &c.source }
 
 // List implements [ListerWatcher]. It buffers the text of one object at a time.

@@ -133,7 +133,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 }
 
 // mark returns f with the value at the path steps kept (if leaf is nil) or dropped (if leaf is selectNone). It may modify
-// f. Everything beside the path gets the opposite selection, unless another path has selected it.
+// f. Everything next to the path gets the opposite selection, unless another path has selected it.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	if f == leaf || len(steps) == 0 {
 		return leaf

@@ -2,8 +2,8 @@ package lw
 
 import "time"
 
-// machine decides how a stream goes on. It has three entry points: next chooses the next request, event interprets what
-// the response contains, and fail reacts to its end. It does no I/O, reads no clock and starts no goroutine.
+// machine decides how a stream goes on. It has three entry points: next chooses the next request, event interprets a
+// part of the response, and fail reacts to its end. It does no I/O, reads no clock and starts no goroutine.
 // docs/reconnect.md shows its states. The limits and delays are in policy.go.
 type machine struct {
 	opts   *Options
@@ -37,7 +37,7 @@ type machine struct {
 	relisted bool // whether a lost history has caused an immediate relist since the backoff was reset
 }
 
-// state is what a stream is doing.
+// state is the current activity of a stream.
 type state uint8
 
 const (
@@ -137,7 +137,7 @@ type response struct {
 	refuted bool   // whether the objects of a check contradict the state of the caller
 }
 
-// meaning says what a part of a response means for the caller.
+// meaning is the meaning of a part of a response for the caller.
 type meaning uint8
 
 const (
@@ -398,7 +398,7 @@ func (m *machine) openFor(now moment) time.Duration {
 	return now - m.opened
 }
 
-// causeOf returns what the end of a request means. Some servers and proxies signal an expired resourceVersion by closing
+// causeOf returns the cause of the end of a request. Some servers and proxies signal an expired resourceVersion by closing
 // each watch at once, so several short watches in a row mean that it has expired. If a watch does not deliver a change
 // that the server has shown before, the server was rebuilt and its resourceVersions are unrelated to the stream's.
 func (m *machine) causeOf(err error, healthy bool) error {

@@ -44,7 +44,7 @@ type Page[T any] struct {
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher] and its objects. It also remembers what streams have learned about the
+// Source describes the server of a [ListerWatcher] and its objects. It also contains the knowledge of streams about the
 // server, so it must not be copied. The zero value is a server without a name and without streaming lists.
 type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
@@ -55,7 +55,7 @@ type Source[T any] struct {
 	learned support
 }
 
-// support returns what streams have learned about the server.
+// support returns the knowledge of streams about the server.
 func (s *Source[T]) support() *support {
 	if !s.StreamsLists {
 		s.learned.stopStreams()

@@ -265,7 +265,7 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 	return true, nil
 }
 
-// deliver yields what an event of a watch means to the caller. before is the resourceVersion of the stream before the
+// deliver yields the events that an event of a watch means to the caller. before is the resourceVersion of the stream before the
 // event. deliver returns false if the sequence is over.
 func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) bool {
 	switch meaning {
