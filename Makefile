@@ -46,7 +46,7 @@ man: bin/lwcat ## write lwcat's manual page to bin/lwcat.1
 .PHONY: test
 test: test-native test-wasm ## run the tests that need only Go, and Node for the WebAssembly tests
 
-SIMULATIONS = /testkit/(sim|hostile/servers)$$
+SIMULATIONS = /internal/(testkit/sim|hostile)$$
 
 .PHONY: test-native
 test-native:

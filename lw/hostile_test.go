@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/stretchr/testify/require"
 )
 
@@ -105,9 +105,9 @@ func TestHostileBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				heap := hostile.NewHeap()
+				heap := memory.NewHeap()
 				body := func(int) io.ReadCloser {
-					e := &hostile.Endless{First: c.first, Then: c.then, Most: hostileBytes, Heap: heap}
+					e := &memory.Endless{First: c.first, Then: c.then, Most: hostileBytes, Heap: heap}
 					if c.slow {
 						e.Pace = func() { time.Sleep(time.Second) }
 					}
@@ -142,7 +142,7 @@ func TestSlowBytesAreIdle(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				body := func(int) io.ReadCloser {
-					slow := &hostile.Endless{First: c.first, Then: " ", Most: hostileBytes, Pace: func() { time.Sleep(time.Second) }}
+					slow := &memory.Endless{First: c.first, Then: " ", Most: hostileBytes, Pace: func() { time.Sleep(time.Second) }}
 					return io.NopCloser(iotest.OneByteReader(slow))
 				}
 				server := &hostileServer{list: body, watch: body}
@@ -200,7 +200,7 @@ func TestHostileStreamingLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				heap, n := hostile.NewHeap(), 0
+				heap, n := memory.NewHeap(), 0
 				server := &hostileServer{watch: func(int) io.ReadCloser {
 					return io.NopCloser(readerFunc(func(p []byte) (int, error) {
 						time.Sleep(100 * time.Millisecond)
@@ -235,7 +235,7 @@ func TestHostilePages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
-			heap := hostile.NewHeap()
+			heap := memory.NewHeap()
 			requireEnd(t, server, "", 5000, &Options{NoStreamingList: true}, c.want)
 			heap.Look()
 			require.Equal(t, c.asks, server.lists)
@@ -259,18 +259,18 @@ func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 }
 
 func TestMillionEventsNeedLittleMemory(t *testing.T) {
-	heap := hostile.NewHeap()
+	heap := memory.NewHeap()
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser {
-		return &hostile.Endless{Then: event, Most: int64(1e6 * len(event)), Heap: heap}
+		return &memory.Endless{Then: event, Most: int64(1e6 * len(event)), Heap: heap}
 	}}
-	require.Equal(t, 1_000_000, requireEnd(t, server, "5", 0, &Options{}, hostile.ErrEnough))
+	require.Equal(t, 1_000_000, requireEnd(t, server, "5", 0, &Options{}, memory.ErrEnough))
 	require.Less(t, heap.Grown(), int64(256<<10))
 }
 
 func TestTruncatesLargeStatuses(t *testing.T) {
-	heap := hostile.NewHeap()
-	statusErr := ReadStatusError(500, "", &hostile.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
+	heap := memory.NewHeap()
+	statusErr := ReadStatusError(500, "", &memory.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
 	require.Equal(t, 500, statusErr.Code)
 	require.LessOrEqual(t, len(statusErr.Message), 200)
 	require.Less(t, heap.Grown(), int64(256<<10))

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
@@ -122,7 +122,7 @@ func TestTraceReceivesEvents(t *testing.T) {
 // may be lost.
 func TestQueueCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		correct := servers.All()[0]
+		correct := hostile.All()[0]
 		server := correct.Start(1)
 		clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 		from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())

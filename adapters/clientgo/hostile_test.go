@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -25,7 +25,7 @@ import (
 // behaves correctly, and the informer must recover.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
-	for _, s := range servers.All() {
+	for _, s := range hostile.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { (&trial{T: t, server: s}).run(s.Start(1), nil) })
@@ -36,7 +36,7 @@ func TestHostileServers(t *testing.T) {
 func TestFlappingProxy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		correct := servers.All()[0]
+		correct := hostile.All()[0]
 		correct.Causes = []error{errReset}
 		running := correct.Start(1)
 		(&trial{T: t, server: correct}).run(running, &flapping{next: running, random: rand.New(rand.NewPCG(1, 3))})
@@ -46,7 +46,7 @@ func TestFlappingProxy(t *testing.T) {
 // trial runs an informer against a hostile server. It is also the event handler of the informer and checks the events.
 type trial struct {
 	*testing.T
-	server servers.Server
+	server hostile.Scenario
 
 	mu       sync.Mutex
 	values   map[string]string // current value by object name
@@ -70,7 +70,7 @@ func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // run starts an informer, ends the server's faults after ten minutes and waits for recovery. It then stops the informer
 // and checks the result. proxy may be nil.
-func (r *trial) run(server *servers.Running, proxy *flapping) {
+func (r *trial) run(server *hostile.Server, proxy *flapping) {
 	next := http.RoundTripper(server)
 	if proxy != nil {
 		next = proxy
@@ -123,7 +123,7 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 
 // converges waits for the guaranteed recovery time. It fails the test if the store or the values in r differ from the
 // server afterwards.
-func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInformer) {
+func (r *trial) converges(server *hostile.Server, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
 		bound = 27 * time.Minute
@@ -139,7 +139,7 @@ func (r *trial) converges(server *servers.Running, informer cache.SharedIndexInf
 	require.Fail(r, "the store or the reported events do not match the server's objects", r.server.Does)
 }
 
-func (r *trial) equals(server *servers.Running, informer cache.SharedIndexInformer) bool {
+func (r *trial) equals(server *hostile.Server, informer cache.SharedIndexInformer) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stored := map[string]string{}

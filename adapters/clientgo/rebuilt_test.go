@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
@@ -107,8 +107,8 @@ func (c *listCounter) counts() (lists, checks int) {
 // and additions within ten seconds of the reconnect. A server that has only restarted must not be listed again.
 func TestRebuiltServers(t *testing.T) {
 	t.Parallel()
-	for _, rebuild := range servers.Rebuilds() {
-		for mode, correct := range map[string]servers.Server{"streaming lists": servers.All()[0], "lists": {Lists: true}} {
+	for _, rebuild := range hostile.Rebuilds() {
+		for mode, correct := range map[string]hostile.Scenario{"streaming lists": hostile.All()[0], "lists": {Lists: true}} {
 			t.Run(rebuild.Name+" with "+mode, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) { followRebuilt(t, correct.Start(1), &rebuild) })
@@ -117,7 +117,7 @@ func TestRebuiltServers(t *testing.T) {
 	}
 }
 
-func followRebuilt(t *testing.T, server *servers.Running, rebuild *servers.Rebuild) {
+func followRebuilt(t *testing.T, server *hostile.Server, rebuild *hostile.Rebuild) {
 	server.Behave(false)
 	counter := &listCounter{next: server}
 	clientset := simulatedClient(t, counter, protobufConfig("http://simulated"))

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -27,8 +27,8 @@ import (
 const maxHeap = 8 << 20
 
 // raw starts a TCP server and returns its URL. The server reads a request header, or the HTTP/2 preface, and then
-// writes the bytes of a [hostile.Endless] with the given fields.
-func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
+// writes the bytes of a [memory.Endless] with the given fields.
+func raw(t *testing.T, config *tls.Config, heap *memory.Heap, most int64, first, then string) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	scheme := "http://"
@@ -48,7 +48,7 @@ func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first
 				for line, err := in.ReadString('\n'); err == nil && line != "\r\n"; line, err = in.ReadString('\n') {
 				}
 				go func() { _, _ = io.Copy(io.Discard, in) }()
-				endless := &hostile.Endless{First: first, Then: then, Most: most, Heap: heap}
+				endless := &memory.Endless{First: first, Then: then, Most: most, Heap: heap}
 				_, _ = io.CopyBuffer(conn, struct{ io.Reader }{endless}, make([]byte, 16<<10))
 			}()
 		}
@@ -75,7 +75,7 @@ func TestInvalidResponsesUseBoundedMemory(t *testing.T) {
 		"endless gzip comment":                 {ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\x03", "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			heap := hostile.NewHeap()
+			heap := memory.NewHeap()
 			transport, err := lwhttp.New(raw(t, nil, heap, 24<<20, c.first, c.then), nil)
 			require.NoError(t, err)
 			defer transport.Close()
@@ -88,7 +88,7 @@ func TestInvalidResponsesUseBoundedMemory(t *testing.T) {
 				require.ErrorAs(t, err, &failed)
 			}
 			require.Error(t, err)
-			require.NotErrorIs(t, err, hostile.ErrEnough)
+			require.NotErrorIs(t, err, memory.ErrEnough)
 			require.Less(t, heap.Grown(), int64(maxHeap))
 		})
 	}
@@ -105,7 +105,7 @@ func TestEndlessHTTP2Header(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "api.test", "127.0.0.1")
 	config.NextProtos = []string{"h2"}
-	heap := hostile.NewHeap()
+	heap := memory.NewHeap()
 	server := raw(t, config, heap, 24<<20, frame(settings, 0, 0, "")+frame(headers, 0, 1, "\x88"), frame(continuation, 0, 1, field))
 	transport, err := lwhttp.New(server, &lwhttp.Options{CAData: authority.PEM})
 	require.NoError(t, err)
@@ -118,11 +118,11 @@ func TestEndlessHTTP2Header(t *testing.T) {
 
 // The transport must decompress only as much as the caller reads, so that the caller can limit the size.
 func TestDecompressionBomb(t *testing.T) {
-	heap := hostile.NewHeap()
+	heap := memory.NewHeap()
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		zip := gzip.NewWriter(w)
-		event := &hostile.Endless{First: `{"items":[{"metadata":{"name":"`, Then: "x", Most: 16 << 20, Heap: heap}
+		event := &memory.Endless{First: `{"items":[{"metadata":{"name":"`, Then: "x", Most: 16 << 20, Heap: heap}
 		_, _ = io.CopyBuffer(zip, struct{ io.Reader }{event}, make([]byte, 64<<10))
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
 		client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
@@ -140,7 +140,7 @@ func TestDecompressionBomb(t *testing.T) {
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
-	heap := hostile.NewHeap()
+	heap := memory.NewHeap()
 	server := raw(t, nil, heap, 2<<20, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 99999999999\r\n\r\n", empty.String())
 	transport, err := lwhttp.New(server, nil)
 	require.NoError(t, err)

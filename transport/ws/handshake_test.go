@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -57,7 +57,7 @@ func TestEndlessResponses(t *testing.T) {
 		"endless informational responses": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := hostile.Held()
+			before := memory.Held()
 			sent, gone := 0, make(chan struct{})
 			transport := raw(t, func(conn net.Conn) {
 				defer close(gone)
@@ -70,7 +70,7 @@ func TestEndlessResponses(t *testing.T) {
 			require.Error(t, err)
 			<-gone
 			require.Less(t, sent, 32<<20, "the client must stop reading the response; the limit includes socket buffers")
-			require.Less(t, int64(hostile.Held())-int64(before), int64(4<<20))
+			require.Less(t, int64(memory.Held())-int64(before), int64(4<<20))
 		})
 	}
 }

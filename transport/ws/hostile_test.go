@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -147,11 +147,11 @@ type counted struct {
 
 func (c *counted) Read(p []byte) (int, error) {
 	if c.before == 0 && c.said >= c.maxBytes/10 {
-		c.before = hostile.Held()
+		c.before = memory.Held()
 	}
 	if c.said >= c.maxBytes && !c.ended {
 		c.ended = true
-		c.grown = int64(hostile.Held()) - int64(c.before)
+		c.grown = int64(memory.Held()) - int64(c.before)
 		c.then()
 	}
 	if c.ended {

@@ -160,7 +160,7 @@ func TestProductImportsNeitherTestkitNorTools(t *testing.T) {
 	product := []string{"./lw/...", "./cache/...", "./transport/...", "./wasm", "./cmd/...", "./examples/..."}
 	for _, platform := range platforms {
 		for _, dep := range goList(t, platform, append([]string{"-e", "-deps"}, product...)...) {
-			for _, folder := range []string{"/internal/testkit/", "/internal/tools/"} {
+			for _, folder := range []string{"/internal/hostile", "/internal/testkit/", "/internal/tools/"} {
 				require.False(t, strings.HasPrefix(dep, module+folder), "a product package imports %s", dep)
 			}
 		}

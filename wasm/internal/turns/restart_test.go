@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile/servers"
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/wasm/internal/turns"
@@ -24,7 +24,7 @@ import (
 
 // restarting is a server that can be down. It counts the open watches.
 type restarting struct {
-	*servers.Running
+	*hostile.Server
 	down       atomic.Pointer[context.Context] // done while the server is down
 	open, most atomic.Int32
 }
@@ -47,7 +47,7 @@ func (r *restarting) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithCancelCause(request.Context())
 	stop := context.AfterFunc(down, func() { cancel(errDown) })
-	response, err := r.Running.RoundTrip(request.WithContext(ctx))
+	response, err := r.Server.RoundTrip(request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ func (c *counted) Close() error {
 // Three collections share one slot over HTTP/1.1, and the server restarts repeatedly.
 func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		correct := servers.All()[0]
+		correct := hostile.All()[0]
 		correct.Lists = true // a streaming list would be a watch
-		server := &restarting{Running: correct.Start(1)}
+		server := &restarting{Server: correct.Start(1)}
 		down, stop := context.WithCancelCause(t.Context())
 		defer func() { stop(nil) }()
 		server.down.Store(&down)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -16,13 +16,13 @@ import (
 // endlessServer responds with a string that repeats forever.
 type endlessServer struct {
 	first, then string
-	heap        *hostile.Heap
+	heap        *memory.Heap
 	asked       atomic.Int32
 }
 
 func (e *endlessServer) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	e.asked.Add(1)
-	return &lw.Response{ReadCloser: &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}}, nil
+	return &lw.Response{ReadCloser: &memory.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}}, nil
 }
 
 // TestDocumentSizeLimit checks that reading an endless document fails after 8 MiB.
@@ -35,7 +35,7 @@ func TestDocumentSizeLimit(t *testing.T) {
 		"legacy group list":   {`{"kind":"APIGroupList","groups":[{}`, ",{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			heap := hostile.NewHeap()
+			heap := memory.NewHeap()
 			server := &endlessServer{first: c.first, then: c.then, heap: heap}
 			_, err := discovery.Ask(t.Context(), server)
 			require.ErrorIs(t, err, discovery.ErrTooLarge)

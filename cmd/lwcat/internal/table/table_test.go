@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -141,21 +141,21 @@ func TestTableMemoryLimit(t *testing.T) {
 		most        int64 // maximum number of buffered bytes
 		want        error
 	}{
-		"endless rows":                   {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
+		"endless rows":                   {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: memory.ErrEnough},
 		"endless metadata":               {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
 		"endless columns":                {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
 		"endless kind":                   {first: `{"kind":"`, then: "x", most: 4 << 20},
-		"list that is not a Table":       {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
+		"list that is not a Table":       {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: memory.ErrEnough},
 		"endless white space":            {first: " ", then: " ", most: 4 << 20},
 		"endless row":                    {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
 		"endless watch event":            {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
 		"endless white space in a watch": {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
-		"a million tiny events":          {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
-		"a million Tables in a row":      {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
+		"a million tiny events":          {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: memory.ErrEnough},
+		"a million Tables in a row":      {then: `{"kind":"Table"}`, most: 1 << 20, want: memory.ErrEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
-			heap := hostile.NewHeap()
-			endless := &hostile.Endless{First: c.first, Then: c.then, Most: 5 << 20, Heap: heap}
+			heap := memory.NewHeap()
+			endless := &memory.Endless{First: c.first, Then: c.then, Most: 5 << 20, Heap: heap}
 			tables := New(bodyTransport{endless}, false)
 			tables.frame = frame
 			body, err := tables.Open(t.Context(), &lw.Request{Watch: c.watch})
@@ -163,7 +163,7 @@ func TestTableMemoryLimit(t *testing.T) {
 			defer body.Close()
 			_, err = io.Copy(io.Discard, body)
 			if c.want == nil {
-				c.want = hostile.ErrEnough
+				c.want = memory.ErrEnough
 			}
 			require.Equal(t, c.want, err)
 			require.Less(t, heap.Grown(), c.most)

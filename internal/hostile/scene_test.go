@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"context"
@@ -27,16 +27,16 @@ const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 // play runs each server twice. The first run lasts until the server stops misbehaving and the store has recovered. The
 // second run cancels the context early. Servers that support streaming lists are run twice more, with a client that
 // requests ordinary lists.
-func play(t *testing.T, servers []server) {
+func play(t *testing.T, scenarios []Scenario) {
 	t.Parallel()
-	for _, s := range servers {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range scenarios {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range *seeds {
 				s.play(t, seed)
-				if !s.opts.NoStreamingList {
+				if !s.Lists {
 					plain := s
-					plain.opts = ordinary
+					plain.Lists = true
 					plain.play(t, seed)
 				}
 			}
@@ -44,23 +44,31 @@ func play(t *testing.T, servers []server) {
 	}
 }
 
-func (s *server) play(t *testing.T, seed uint64) {
+func (s *Scenario) play(t *testing.T, seed uint64) {
 	for _, end := range []time.Duration{0, early} {
-		synctest.Test(t, func(t *testing.T) { s.run(t, seed, end) })
+		synctest.Test(t, func(t *testing.T) { s.run(t, seed, end, nil) })
 	}
 }
 
-func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
-	w := newWorld(seed, s.naming, s.version)
-	m := &memory{world: w, serve: s.serve}
+// run follows a server of the scenario. Its client uses the given options, or those that suit the scenario if options is
+// nil.
+func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw.Options) {
+	m := s.Start(seed)
+	w := m.World
 	source, secret, closeWire := s.source(t, m)
 	defer closeWire()
 	client, err := lw.NewClient(source, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
-	opts := s.opts
+	var opts lw.Options
+	switch {
+	case options != nil:
+		opts = *options
+	case s.Lists:
+		opts = ordinary
+	}
 	opts.Logger, opts.Random = slog.New(slog.DiscardHandler), rand.New(rand.NewPCG(seed, 11)).Float64
 	reflector := cache.NewReflector(client, &opts)
-	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
+	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
 	if opts.PageSize > 0 {
 		j.large = opts.PageSize
 	}
@@ -76,8 +84,8 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	go func() {
 		for {
 			select {
-			case <-time.After(w.pause()):
-				w.step()
+			case <-time.After(w.Pause()):
+				w.Step()
 			case <-ctx.Done():
 				return
 			}
@@ -99,10 +107,10 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 
 // recovers ends the misbehavior of the server after ten minutes. It records a fault if the store does not become
 // correct within the guaranteed time.
-func (s *server) recovers(t *testing.T, m *memory, j *judge) {
+func (s *Scenario) recovers(t *testing.T, m *Server, j *judge) {
 	j.unversioned()
 	j.lock(func() {
-		for _, cause := range s.causes {
+		for _, cause := range s.Causes {
 			if !matches(j.causes, cause) {
 				j.fault("the stream did not report %v; it reported %v", cause, distinct(j.causes))
 			}
@@ -111,10 +119,10 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	if s.slow && matches(j.causes, lw.ErrSilent) {
 		j.lock(func() { j.fault("the stream took a slow server for a silent one: %v", distinct(j.causes)) })
 	}
-	m.mustList.Store(s.lies && !s.restart)
+	m.mustList.Store(s.Lies && !s.Restart)
 	m.honest.Store(true)
 	bound := 15 * time.Minute
-	if s.restart {
+	if s.Restart {
 		bound = 27 * time.Minute
 	}
 	began, good := time.Now(), time.Time{}
@@ -122,9 +130,9 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		j.lock(func() {
-			state, known := j.world.state(j.store.ResourceVersion())
-			right := known && j.last == lw.WatchStarted && j.store.ResourceVersion() != "" && differ(j.store.Snapshot(), state) == "" &&
-				differ(j.store.Snapshot(), j.world.latest()) == ""
+			revision, known := j.world.revisionOf(j.store.ResourceVersion())
+			right := known && j.last == lw.WatchStarted && j.store.ResourceVersion() != "" && differ(j.store.Snapshot(), j.world.latest()) == "" &&
+				(revision == j.world.now() || differ(j.store.Snapshot(), j.world.at(revision)) == "")
 			switch {
 			case !right:
 				good = time.Time{}
@@ -137,7 +145,7 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 		j.fault("%v after the server recovered, the store is wrong or no watch is open", bound)
 		return
 	}
-	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
+	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.Does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
 }
 
 // unversioned checks the store every second for ten minutes. It records a fault if a store without a resourceVersion
@@ -157,11 +165,11 @@ func (j *judge) unversioned() {
 	}
 }
 
-func (j *judge) finish(t *testing.T, s *server) {
+func (j *judge) finish(t *testing.T, s *Scenario) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.rates()
-	require.Empty(t, j.faults, "%s\n%s", s.does, strings.Join(j.faults, "\n"))
+	require.Empty(t, j.faults, "%s\n%s", s.Does, strings.Join(j.faults, "\n"))
 }
 
 func matches(causes []error, target error) bool {

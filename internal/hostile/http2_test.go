@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ import (
 
 // widgets is a custom resource. Its kind can change, and proxies can pretend that it has changed.
 type widgets struct {
-	*memory
+	*Server
 	kind   atomic.Pointer[string] // kind of the objects in responses
 	truth  atomic.Pointer[string] // kind in the resource list
 	gone   atomic.Bool            // requests for the collection return 404
@@ -25,16 +25,16 @@ type widgets struct {
 var widgetResource = lw.Resource{Group: "example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 
 func newWidgets() *widgets {
-	w := &widgets{memory: &memory{world: newWorld(1, nil, nil)}}
+	w := &widgets{Server: (&Scenario{}).Start(1)}
 	widget := "Widget"
 	w.kind.Store(&widget)
 	w.truth.Store(&widget)
-	w.rewrite = func(text string) string {
+	w.edit = func(text string) string {
 		return strings.NewReplacer("ConfigMap", *w.kind.Load(), `"apiVersion":"v1"`, `"apiVersion":"example.com/v1"`).Replace(text)
 	}
 	w.serve = func(c *call) {
 		switch {
-		case c.path == "/apis/example.com/v1":
+		case c.request.URL.Path == "/apis/example.com/v1":
 			w.asked.Add(1)
 			c.write(`{"kind":"APIResourceList","groupVersion":"example.com/v1","resources":[{"name":"widgets","kind":"` + *w.truth.Load() + `"}]}`)
 		case w.gone.Load():
@@ -51,7 +51,7 @@ func newWidgets() *widgets {
 // expire breaks all connections and makes every watch expire, so that the client relists.
 func (w *widgets) expire() {
 	w.mustList.Store(true)
-	w.cut()
+	w.Cut()
 	w.down.Store(false)
 }
 
@@ -72,7 +72,7 @@ func TestKindsOfCustomResources(t *testing.T) {
 			t.Run(transport, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWidgets()
-					f := s.follow(t, w.memory, widgetResource, opts)
+					f := s.follow(t, w.Server, widgetResource, opts)
 					f.requireCurrent(t, w, time.Minute)
 					course(t, w, f)
 				})
@@ -117,7 +117,7 @@ func TestKindsOfCustomResources(t *testing.T) {
 		play(t, lw.Options{}, func(t *testing.T, w *widgets, f *following) {
 			before := f.Store().Len()
 			w.portal.Store(true)
-			w.cut()
+			w.Cut()
 			w.down.Store(false)
 			time.Sleep(time.Minute)
 			require.Equal(t, before, f.Store().Len(), "the list of a portal must not delete objects")
@@ -131,7 +131,7 @@ func TestKindsOfCustomResources(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWidgets()
 					w.portal.Store(true)
-					f := s.follow(t, w.memory, widgetResource, ordinary)
+					f := s.follow(t, w.Server, widgetResource, ordinary)
 					time.Sleep(time.Minute)
 					w.portal.Store(false)
 					w.expire()

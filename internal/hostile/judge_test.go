@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type request struct {
 // judge checks a stream against docs/guarantees.md and docs/reconnect.md.
 type judge struct {
 	mu       sync.Mutex
-	world    *world
+	world    *World
 	slow     bool // objects take minutes to arrive
 	nameless bool // the server's lists have no resourceVersion
 	large    int  // number of objects from which on a list counts fully toward the limit on lists

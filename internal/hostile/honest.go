@@ -1,23 +1,24 @@
-package servers
+package hostile
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
+
+// tooLarge is the Status for a resourceVersion that the server has not reached.
+var tooLarge = Status(504, "Timeout", "Timeout: Too large resource version", TooLarge)
 
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
 // from returns the revision of the requested resourceVersion. For an unknown resourceVersion, it returns a revision
 // that is never reached.
 func (c *call) from() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if revision, ok := c.revs[c.q.Get("resourceVersion")]; ok {
+	if revision, ok := c.revisionOf(c.q.Get("resourceVersion")); ok {
 		return revision
 	}
 	return 1 << 30
@@ -31,7 +32,7 @@ func (c *call) honestly() {
 	case c.streaming():
 		at := c.now()
 		c.initial(at)
-		c.write(bookmark(c.version(at), true))
+		c.write(Bookmark(c.version(at), "true"))
 		c.follow(at)
 	case c.mustList.Load():
 		c.write(failed(410, "Expired", "too old resource version"))
@@ -43,14 +44,13 @@ func (c *call) honestly() {
 // synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current revision.
 // API servers do this for a watch without a resourceVersion.
 func (c *call) synthetic() int {
-	_, at, _ := c.since(0)
-	c.mu.Lock()
-	state := c.states[at]
-	c.mu.Unlock()
-	for _, name := range slices.SortedFunc(maps.Keys(state), func(a, b string) int { return state[a] - state[b] }) {
-		c.write(frame("ADDED", c.object(name, state[name], state[name])))
+	revision := c.now()
+	entries := c.at(revision)
+	slices.SortFunc(entries, func(a, b revlog.Entry[int]) int { return cmp.Compare(a.Revision, b.Revision) })
+	for _, e := range entries {
+		c.write(frame("ADDED", c.object(e.Key, e.Value, int(e.Revision))))
 	}
-	return at
+	return revision
 }
 
 // initial writes an ADDED event for each object that existed at a revision.
@@ -61,26 +61,15 @@ func (c *call) initial(at int) {
 	}
 }
 
-// items returns the JSON of the objects that existed at a revision.
-func (c *call) items(at int) (items []string) {
-	for _, name := range c.names(at) {
-		c.mu.Lock()
-		revision := c.states[at][name]
-		c.mu.Unlock()
-		items = append(items, c.object(name, revision, revision))
-	}
-	return items
-}
-
 // page returns the revision, the items and the next continue token of the requested page.
 func (c *call) page() (at int, items []string, next string) {
 	at, offset := c.now(), 0
 	if token := c.q.Get("continue"); token != "" {
 		if _, err := fmt.Sscanf(token, "%d/%d", &at, &offset); err != nil {
-			c.reject(400, "", failure(400, "BadRequest", "continue key is not valid"))
+			c.reject(400, "", Status(400, "BadRequest", "continue key is not valid", ""))
 		}
 	} else if v := c.q.Get("resourceVersion"); v != "" && v != "0" && c.from() > at {
-		c.reject(504, "1", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
+		c.reject(504, "1", tooLarge)
 	}
 	items = c.items(at)
 	items = items[min(offset, len(items)):]
@@ -96,13 +85,7 @@ func (c *call) list() {
 		c.mustList.Store(false)
 	}
 	at, items, next := c.page()
-	c.write(document(c.version(at), next, items))
-}
-
-// document returns the JSON of a list.
-func document(version, next string, items []string) string {
-	return fmt.Sprintf(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":%q,"continue":%q},"items":[%s]}`+"\n",
-		version, next, strings.Join(items, ","))
+	c.write(List(c.version(at), next, items))
 }
 
 // follow writes the changes after a revision as they happen, and a bookmark every minute. It returns after the
@@ -110,7 +93,7 @@ func document(version, next string, items []string) string {
 func (c *call) follow(from int) {
 	c.feed(from, time.Minute, func(now int) {
 		if from <= now {
-			c.write(bookmark(c.version(now), false))
+			c.write(Bookmark(c.version(now), ""))
 		}
 	})
 }
@@ -126,13 +109,13 @@ func (c *call) feed(from int, interval time.Duration, report func(now int)) {
 	defer tick.Stop()
 	for {
 		changes, now, changed := c.since(from)
-		for _, change := range slices.Clone(changes) {
+		for _, change := range changes {
 			event := c.event(change)
 			if c.edit != nil {
 				event = c.edit(c, change, event)
 			}
 			c.write(event)
-			from = change.revision
+			from = int(change.Entry.Revision)
 		}
 		select {
 		case <-changed:
@@ -141,7 +124,7 @@ func (c *call) feed(from int, interval time.Duration, report func(now int)) {
 		case <-deadline:
 			return
 		case <-c.ctx.Done():
-			runtime.Goexit()
+			c.abort()
 		}
 	}
 }

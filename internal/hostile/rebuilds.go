@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"fmt"
@@ -35,24 +35,18 @@ func Rebuilds() []Rebuild {
 	}
 }
 
-// resume makes the server reachable again. No request may be in progress.
-func (m *memory) resume(as *Rebuild) {
+// Resume makes the server reachable again. No request may be in progress.
+func (s *Server) Resume(as *Rebuild) {
 	if !as.Same {
-		m.world = newWorld(2, as.naming, as.version)
-		m.era = "2"
+		s.World = newWorld(2, as.naming, as.version)
+		s.era = "2"
 	}
-	for as.empty && len(m.names(m.now())) > 0 {
-		m.remove()
+	for as.empty && len(s.latest()) > 0 {
+		s.remove()
 	}
 	if as.changed {
-		m.step()
-		m.remove()
+		s.Step()
+		s.remove()
 	}
-	m.down.Store(false)
+	s.down.Store(false)
 }
-
-// Cut breaks all connections. The server is not reachable until Resume.
-func (r *Running) Cut() { r.memory.cut() }
-
-// Resume makes the server reachable again. No request may be in progress.
-func (r *Running) Resume(as *Rebuild) { r.memory.resume(as) }

@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -46,27 +47,27 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	if !j.trust || snapshot.ResourceVersion() == "" {
 		return
 	}
-	state, known := j.world.state(snapshot.ResourceVersion())
+	revision, known := j.world.revisionOf(snapshot.ResourceVersion())
 	if !known {
 		j.fault("after the %v event, the store has resourceVersion %q, but the server never sent this resourceVersion", e.Type, snapshot.ResourceVersion())
-	} else if diff := differ(snapshot, state); diff != "" {
+	} else if diff := differ(snapshot, j.world.at(revision)); diff != "" {
 		j.fault("after the %v event, the store differs from the server at resourceVersion %q: %s", e.Type, snapshot.ResourceVersion(), diff)
 	}
 }
 
 // differ describes a difference between a snapshot and the server's state. It returns "" if they are equal.
-func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
-	for name, revision := range state {
-		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: name})
+func differ(snapshot *cache.Snapshot[*lw.Object], entries []revlog.Entry[int]) string {
+	for _, e := range entries {
+		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: e.Key})
 		if !ok {
-			return name + " is missing"
+			return e.Key + " is missing"
 		}
-		if v := object.Get("data.v").String(); v != strconv.Itoa(revision) {
-			return fmt.Sprintf("%s has the content of revision %s instead of revision %d", name, v, revision)
+		if v := object.Get("data.v").String(); v != strconv.Itoa(e.Value) {
+			return fmt.Sprintf("%s has the content of revision %s instead of revision %d", e.Key, v, e.Value)
 		}
 	}
-	if snapshot.Len() != len(state) {
-		return fmt.Sprintf("the store has %d objects instead of %d", snapshot.Len(), len(state))
+	if snapshot.Len() != len(entries) {
+		return fmt.Sprintf("the store has %d objects instead of %d", snapshot.Len(), len(entries))
 	}
 	return ""
 }

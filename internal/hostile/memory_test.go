@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"bytes"
@@ -10,17 +10,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // endless returns a handler that writes head and then about 24 MiB of filler in each of its first three responses. The
 // handler measures the heap regularly. It resets all later connections.
-func endless(heap *hostile.Heap, head, filler string) func(c *call) {
+func endless(heap *memory.Heap, head, filler string) func(c *call) {
 	block := strings.Repeat(filler, 1<<16/len(filler)+1)
 	return func(c *call) {
-		if c.watches.Load()+c.lists.Load() > 3 {
-			c.fail(errReset)
+		if c.watches.Load()+c.listed.Load() > 3 {
+			c.abort()
 		}
 		c.write(head)
 		for i := range 24 << 20 / len(block) {
@@ -65,38 +65,38 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"long field name", `{"`, `abcdefgh`},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			heap := hostile.NewHeap()
-			large := server{name: s.name, does: s.name + " of 24 MiB", lies: true, opts: ordinary, serve: endless(heap, s.first, s.then)}
-			synctest.Test(t, func(t *testing.T) { large.run(t, 1, early) })
+			heap := memory.NewHeap()
+			large := Scenario{Name: s.name, Does: s.name + " of 24 MiB", Lies: true, Lists: true, serve: endless(heap, s.first, s.then)}
+			synctest.Test(t, func(t *testing.T) { large.run(t, 1, early, nil) })
 			require.Less(t, heap.Grown(), int64(8<<20))
 			t.Logf("%d kB", heap.Grown()>>10)
 		})
 	}
 	t.Run("gzip bomb", func(t *testing.T) {
 		texts := []string{bomb(list+item+`"`, "abcdefgh"), bomb(list, " "), bomb(`{"kind":"`, "x")}
-		heap := hostile.NewHeap()
-		s := server{name: "bomb", does: "sends gzip bombs", lies: true, opts: ordinary, wire: func(x *exchange) {
+		heap := memory.NewHeap()
+		s := Scenario{Name: "bomb", Does: "sends gzip bombs", Lies: true, Lists: true, wire: func(x *exchange) {
 			if x.nth <= len(texts) {
 				x.reply(200, "Content-Encoding: gzip\r\n", texts[x.nth-1])
 			}
 			heap.Look()
 		}}
-		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early) })
+		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early, nil) })
 		require.Less(t, heap.Grown(), int64(8<<20))
 	})
 	t.Run("continue tokens", func(t *testing.T) {
-		heap := hostile.NewHeap()
-		s := server{name: "tokens", does: "sends continue tokens of 900 kB forever", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 2},
+		heap := memory.NewHeap()
+		s := Scenario{Name: "tokens", Does: "sends continue tokens of 900 kB forever", Lies: true,
 			serve: func(c *call) {
 				if c.nth > 60 {
-					c.fail(errReset)
+					c.abort()
 				}
-				c.write(document("5", fmt.Sprintf("%d%s", c.nth, strings.Repeat("x", 900_000)), []string{c.object(fmt.Sprint(c.nth), 1, 1)}))
+				c.write(List("5", fmt.Sprintf("%d%s", c.nth, strings.Repeat("x", 900_000)), []string{c.object(fmt.Sprint(c.nth), 1, 1)}))
 				if c.nth%20 == 0 {
 					heap.Look()
 				}
 			}}
-		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early) })
+		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early, &lw.Options{NoStreamingList: true, PageSize: 2}) })
 		require.Less(t, heap.Grown(), int64(32<<20))
 		t.Logf("%d kB", heap.Grown()>>10)
 	})

@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 // Servers that send wrong data are excluded, so that the test can compare the store after each event.
 func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 	t.Parallel()
-	var servers []server
+	var scenarios []Scenario
 	for _, s := range slices.Concat(wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers()) {
-		if !s.lies && s.version == nil && s.naming == nil && s.name != "no-list-version" && s.name != "long-tokens" {
-			servers = append(servers, s)
+		if !s.Lies && s.version == nil && s.naming == nil && s.Name != "no-list-version" && s.Name != "long-tokens" {
+			scenarios = append(scenarios, s)
 		}
 	}
 	for seed := range 8 * *seeds {
@@ -25,16 +25,16 @@ func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			random := rand.New(rand.NewPCG(seed, 3))
-			turns := server{does: "behaves like a randomly chosen server for each request", opts: lw.Options{NoStreamingList: seed%2 == 0, PageSize: 7}, serve: func(c *call) {
+			turns := Scenario{Does: "behaves like a randomly chosen server for each request", serve: func(c *call) {
 				mu.Lock()
-				s := servers[random.IntN(len(servers))]
+				s := scenarios[random.IntN(len(scenarios))]
 				if random.IntN(4) == 0 {
 					s.serve = (*call).honestly
 				}
 				mu.Unlock()
 				s.serve(c)
 			}}
-			synctest.Test(t, func(t *testing.T) { turns.run(t, seed, 0) })
+			synctest.Test(t, func(t *testing.T) { turns.run(t, seed, 0, &lw.Options{NoStreamingList: seed%2 == 0, PageSize: pageSize}) })
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"encoding/base64"
@@ -49,8 +49,8 @@ func leaks(t *testing.T) func(string) {
 
 // echo returns a server that repeats the token of each request in its response. Successive responses use successive
 // forms of the token.
-func echo(forms []form, name, does string, write func(x *exchange, secret string)) server {
-	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
+func echo(forms []form, name, does string, write func(x *exchange, secret string)) Scenario {
+	return Scenario{Name: name, Does: does, Lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
 		if text == "" {
 			text = token // the redirected request has no token, but the first server may have leaked it
@@ -66,7 +66,7 @@ func TestRedactsHalfOfEchoedToken(t *testing.T) { play(t, echoes(half)) }
 
 func TestRedactsEncodedEchoedToken(t *testing.T) { play(t, echoes(encoded)) }
 
-func echoes(forms []form) []server {
+func echoes(forms []form) []Scenario {
 	status := func(s string) string {
 		return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{"continue":%q},"status":%[1]q,"message":%[1]q,"reason":%[1]q,"details":{"name":%[1]q,"group":%[1]q,"kind":%[1]q,"causes":[{"reason":%[1]q,"message":%[1]q,"field":%[1]q}]},"code":403}`, s)
 	}
@@ -79,7 +79,7 @@ func echoes(forms []form) []server {
 			x.reply(200, "", x.document())
 		}
 	}
-	return []server{
+	return []Scenario{
 		echo(forms, "status", "writes the token in every field of a Status", func(x *exchange, s string) { x.reply(403, "", status(s)) }),
 		echo(forms, "status-long", "writes a Status in which the token crosses the 64 kB truncation limit", func(x *exchange, s string) {
 			x.reply(403, "", `{"kind":"Status","apiVersion":"v1","message":"`+strings.Repeat("y", 65536-600-x.nth*7)+s+`","reason":"`+s+`"}`)
@@ -137,8 +137,8 @@ func TestRedactsHalfOfTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoe
 
 func TestRedactsEncodedTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(encoded)) }
 
-func socketEchoes(forms []form) []server {
-	ws := func(name, does string, write func(x *exchange, secret string)) server {
+func socketEchoes(forms []form) []Scenario {
+	ws := func(name, does string, write func(x *exchange, secret string)) Scenario {
 		s := echo(forms, name, does, func(x *exchange, secret string) {
 			if !x.watch {
 				x.reply(200, "", x.document())
@@ -149,10 +149,10 @@ func socketEchoes(forms []form) []server {
 		s.ws = true
 		return s
 	}
-	return []server{
+	return []Scenario{
 		ws("close-reason", "closes each WebSocket connection with the token as the reason", func(x *exchange, s string) {
 			x.upgrade()
-			x.frame(8, append([]byte{3, 243}, s[:min(len(s), 123)]...))
+			x.frame(8, "\x03\xf3"+s[:min(len(s), 123)])
 		}),
 		ws("handshake-headers", "writes the token in the handshake headers", func(x *exchange, s string) {
 			name := []string{"Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"}[x.kind%4]
@@ -161,8 +161,8 @@ func socketEchoes(forms []form) []server {
 		ws("handshake-rejected", "rejects handshakes with the token as the body", func(x *exchange, s string) { x.reply(403, "", s) }),
 		ws("message", "writes the token as a message", func(x *exchange, s string) {
 			x.upgrade()
-			x.frame(1, []byte(s))
-			x.frame(1, []byte(fmt.Sprintf(`{"type":%q}`, s)))
+			x.frame(1, s)
+			x.frame(1, fmt.Sprintf(`{"type":%q}`, s))
 		}),
 	}
 }

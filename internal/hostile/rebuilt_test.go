@@ -1,4 +1,4 @@
-package servers
+package hostile
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 )
 
 // transports are the ways in which a server that is not hostile by itself can be reached.
-var transports = map[string]server{
+var transports = map[string]Scenario{
 	"memory":    {},
-	"HTTP":      {wire: (*exchange).honestly},
-	"WebSocket": {wire: (*exchange).honestly, ws: true},
+	"HTTP":      {network: true},
+	"WebSocket": {network: true, ws: true},
 }
 
 // following is a reflector that follows a server until the test ends.
@@ -28,7 +28,7 @@ type following struct {
 	causes []error // causes of all interruptions
 }
 
-func (s *server) follow(t *testing.T, m *memory, resource lw.Resource, opts lw.Options) *following {
+func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw.Options) *following {
 	source, _, closeWire := s.source(t, m)
 	t.Cleanup(closeWire)
 	client, err := lw.NewClient(source, resource, lw.RawCodec{}, nil)
@@ -50,7 +50,7 @@ func (s *server) follow(t *testing.T, m *memory, resource lw.Resource, opts lw.O
 }
 
 // pages returns the number of pages of a list.
-func (m *memory) pages() int { return max(1, (len(m.latest())+ordinary.PageSize-1)/ordinary.PageSize) }
+func (m *Server) pages() int { return max(1, (len(m.latest())+ordinary.PageSize-1)/ordinary.PageSize) }
 
 // A server is rebuilt at the same address while the client cannot reach it. The client reports it and shows the new
 // objects within ten seconds of the reconnect, but does not relist a server that is still the same.
@@ -60,16 +60,16 @@ func TestRebuiltServers(t *testing.T) {
 			t.Run(rebuild.Name+" over "+transport, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					m := &memory{world: newWorld(1, nil, nil)}
+					m := (&Scenario{}).Start(1)
 					m.honest.Store(true)
 					f := s.follow(t, m, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, ordinary)
 					time.Sleep(10 * time.Minute)
 					require.Equal(t, lw.Live, f.State().Phase)
-					before := m.lists.Load()
-					m.cut()
+					before := m.listed.Load()
+					m.Cut()
 					time.Sleep(3 * time.Second)
 					require.Equal(t, lw.Stale, f.State().Phase)
-					m.resume(&rebuild)
+					m.Resume(&rebuild)
 					isCurrent := func() bool {
 						for _, object := range f.Store().List() {
 							if !rebuild.Same && !strings.HasPrefix(object.GetUID(), "u2-") {
@@ -78,7 +78,7 @@ func TestRebuiltServers(t *testing.T) {
 						}
 						return f.State().Phase == lw.Live && differ(f.Store().Snapshot(), m.latest()) == ""
 					}
-					for began := time.Now(); m.lists.Load() == before; { // the backoff
+					for began := time.Now(); m.listed.Load() == before; { // the backoff
 						require.Less(t, time.Since(began), time.Minute, "the stream must check the server before it is live again")
 						time.Sleep(100 * time.Millisecond)
 						synctest.Wait()
@@ -91,7 +91,7 @@ func TestRebuiltServers(t *testing.T) {
 					if !rebuild.Same {
 						requests += m.pages()
 					}
-					require.EqualValues(t, requests, m.lists.Load()-before, "a reconnect may need only one more request")
+					require.EqualValues(t, requests, m.listed.Load()-before, "a reconnect may need only one more request")
 					require.Equal(t, !rebuild.Same, matches(f.causes, lw.ErrInvalidResponse), "%v", f.causes)
 				})
 			})

@@ -1,6 +1,6 @@
-// Package hostile generates the endless responses of malicious servers and measures how much memory clients use to read
+// Package memory generates the endless responses of malicious servers and measures how much memory clients use to read
 // them.
-package hostile
+package memory
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 // ErrEnough is returned by an [Endless] reader after its maximum number of bytes.
-var ErrEnough = errors.New("hostile: the reader has reached its byte limit")
+var ErrEnough = errors.New("memory: the reader has reached its byte limit")
 
 // Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {

@@ -1,0 +1,58 @@
+// Package hostile provides API servers that misbehave, for tests of clients. A [Scenario] describes a misbehavior. A
+// [Server] plays it over HTTP and WebSocket, or in memory, and can also run in simulated time.
+package hostile
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"slices"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Scenario describes a server that misbehaves until [Server.Behave] is called, and is correct afterwards.
+type Scenario struct {
+	Name    string
+	Does    string  // the misbehavior
+	Lies    bool    // sends wrong data, which clients believe until the next list
+	Restart bool    // resourceVersions restart, so recovery may take 27 minutes instead of 15
+	Lists   bool    // the server rejects streaming lists and sends small pages
+	Causes  []error // errors that a client must report
+
+	slow     bool             // objects take minutes to arrive, but the stream must not report lw.ErrSilent
+	nameless bool             // sends lists without a resourceVersion
+	version  func(int) string // returns the resourceVersion of a revision; nil for decimal numbers
+	naming   func(int) string // returns the name of the nth object; nil for names such as cm-0001
+	serve    func(c *call)    // responds to a request while the server misbehaves
+
+	network bool              // requests use connections instead of memory
+	wire    func(x *exchange) // writes raw bytes to a connection; used instead of serve
+	tls     bool              // connections use TLS; wire receives each connection before its TLS handshake
+	ws      bool              // watches use WebSocket
+}
+
+// pageSize is the maximum number of objects on a page of a scenario with Lists.
+const pageSize = 7
+
+// All returns all scenarios that need no raw access to connections. The first server is always correct.
+func All() []Scenario {
+	return slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers())
+}
+
+// ordinary makes a client request ordinary lists in small pages.
+var ordinary = lw.Options{NoStreamingList: true, PageSize: pageSize}
+
+// exchange is the server side of a connection with one request.
+type exchange struct {
+	net.Conn
+	m       *Server
+	host    string // host name that the client requested
+	nth     int    // number of the connection, from 1
+	kind    int    // index of the response variant to send
+	request *http.Request
+	watch   bool
+	ctx     context.Context
+	config  *tls.Config // for the TLS handshake, which wire performs
+}

@@ -1,0 +1,47 @@
+package hostile
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ConfigMap is the start of a ConfigMap's JSON after the opening brace. Items of a list lack it.
+const ConfigMap = `"kind":"ConfigMap","apiVersion":"v1",`
+
+// TooLarge contains the details of the Status that rejects a resourceVersion that the server has not reached. Pass it
+// to [Status] as more.
+const TooLarge = `,"details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1}`
+
+// Event returns a watch event as a line of JSON.
+func Event(kind, object string) string { return `{"type":"` + kind + `","object":` + object + "}\n" }
+
+// Bookmark returns a bookmark event as a line of JSON. end is the value of the initial-events-end annotation, or "" if
+// the bookmark has none.
+func Bookmark(version, end string) string {
+	if end != "" {
+		end = `,"annotations":{"k8s.io/initial-events-end":"` + end + `"}`
+	}
+	return Event("BOOKMARK", "{"+ConfigMap+`"metadata":{"resourceVersion":"`+version+`"`+end+"}}")
+}
+
+// List returns a list as a line of JSON. The items are JSON.
+func List(version, token string, items []string) string {
+	return `{"kind":"ConfigMapList","apiVersion":"v1",` + listMetadata(version, token) + "," + listItems(items) + "}\n"
+}
+
+// MetadataLast returns a list whose items come before its metadata, like a list of custom resources.
+func MetadataLast(version, token string, items []string) string {
+	return `{"apiVersion":"v1",` + listItems(items) + `,"kind":"ConfigMapList",` + listMetadata(version, token) + "}\n"
+}
+
+func listMetadata(version, token string) string {
+	return `"metadata":{"resourceVersion":"` + version + `","continue":` + strconv.Quote(token) + "}"
+}
+
+func listItems(items []string) string { return `"items":[` + strings.Join(items, ",") + "]" }
+
+// Status returns the JSON of a Status that reports a failure. more contains additional members.
+func Status(code int, reason, message, more string) string {
+	return `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` + strconv.Quote(message) +
+		`,"reason":` + strconv.Quote(reason) + more + `,"code":` + strconv.Itoa(code) + "}"
+}

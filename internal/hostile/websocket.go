@@ -1,0 +1,56 @@
+package hostile
+
+import (
+	"crypto/sha1" //nolint:gosec // RFC 6455 requires SHA-1
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+)
+
+// socket is the server side of a WebSocket.
+type socket struct{ net.Conn }
+
+// upgrade performs the WebSocket handshake of the request. It cancels the call when the client leaves.
+func (c *call) upgrade() *socket {
+	conn, buffered, err := http.NewResponseController(c.w).Hijack()
+	if err != nil {
+		c.abort()
+	}
+	_, _ = io.WriteString(conn, handshake(c.request))
+	go func() {
+		_, _ = io.Copy(io.Discard, buffered)
+		c.cancel()
+	}()
+	return &socket{conn}
+}
+
+// handshake returns the response that accepts a WebSocket.
+func handshake(r *http.Request) string {
+	sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // RFC 6455 requires SHA-1
+	return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
+		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n"
+}
+
+func (s *socket) frame(opcode byte, payload string) error {
+	_, err := io.WriteString(s, encodeFrame(opcode, payload))
+	return err
+}
+
+// end closes the connection. If clean is set, it first closes the WebSocket with code 1000.
+func (s *socket) end(clean bool) {
+	if clean {
+		_ = s.frame(8, "\x03\xe8")
+	}
+	_ = s.Close()
+}
+
+// encodeFrame returns a WebSocket frame without a mask. The payload must be shorter than 64 KiB.
+func encodeFrame(opcode byte, payload string) string {
+	head := []byte{0x80 | opcode, byte(len(payload))}
+	if len(payload) > 125 {
+		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload)))
+	}
+	return string(head) + payload
+}

@@ -1,0 +1,199 @@
+package hostile
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
+)
+
+const (
+	collection = "configmaps"
+	namespace  = "shop"
+)
+
+// change is a write to the collection. The value of an object is the revision of the write that set its content, so a
+// deletion keeps the value.
+type change = revlog.Event[int]
+
+var eventTypes = [...]string{revlog.Created: "ADDED", revlog.Updated: "MODIFIED", revlog.Deleted: "DELETED"}
+
+// World contains a collection of ConfigMaps and its history. It is safe for concurrent use.
+type World struct {
+	version func(revision int) string // returns the resourceVersion of a revision
+	naming  func(nth int) string      // returns the name of the nth object
+	era     string                    // part of every UID, so that the objects of a rebuilt server have other UIDs
+
+	mu       sync.Mutex
+	log      *revlog.Log[int]
+	versions map[string]int // revision by resourceVersion
+	changed  chan struct{}  // closed by the next change
+	random   *rand.Rand
+	made     int // number of objects created so far
+}
+
+// newWorld returns a collection of 24 objects. naming and version may be nil.
+func newWorld(seed uint64, naming, version func(int) string) *World {
+	w := &World{version: version, naming: naming, log: revlog.New[int](), versions: map[string]int{}, changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 7))}
+	if naming == nil {
+		w.naming = func(n int) string { return fmt.Sprintf("cm-%04d", n) }
+	}
+	if version == nil {
+		w.version = strconv.Itoa
+	}
+	w.log.Advance(1000)
+	for range 24 {
+		w.create()
+	}
+	return w
+}
+
+func (w *World) lock(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+// write records that the next revision created, updated or deleted an object. The caller must hold the lock.
+func (w *World) write(kind revlog.Type, name string) {
+	revision := int(w.log.Revision()) + 1
+	var err error
+	switch kind {
+	case revlog.Created:
+		_, err = w.log.Create(collection, name, revision)
+	case revlog.Updated:
+		_, err = w.log.Update(collection, name, 0, revision)
+	case revlog.Deleted:
+		held, _ := w.log.Get(collection, name)
+		_, err = w.log.Delete(collection, name, 0, held.Value)
+	}
+	if err != nil {
+		panic(err) // the caller chose an object that exists, or a new name
+	}
+	w.versions[w.version(revision)] = revision
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+func (w *World) create() {
+	w.made++
+	w.write(revlog.Created, w.naming(w.made))
+}
+
+// entries returns the objects at a revision, sorted by name. The caller must hold the lock.
+func (w *World) entries(revision int) []revlog.Entry[int] {
+	entries, _ := w.log.At(collection, "", int64(revision)) // a future revision has no objects
+	return entries
+}
+
+// Step creates, modifies or deletes a random object.
+func (w *World) Step() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	entries := w.entries(int(w.log.Revision()))
+	switch n := w.random.IntN(10); {
+	case n < 2 && len(entries) < 40 || len(entries) < 12:
+		w.create()
+	case n < 4:
+		w.write(revlog.Deleted, entries[w.random.IntN(len(entries))].Key)
+	default:
+		w.write(revlog.Updated, entries[w.random.IntN(len(entries))].Key)
+	}
+}
+
+// Pause returns a random delay of at most nine seconds until the next Step.
+func (w *World) Pause() (pause time.Duration) {
+	w.lock(func() { pause = time.Duration(1+w.random.IntN(9000)) * time.Millisecond })
+	return pause
+}
+
+// remove deletes the object whose name sorts first.
+func (w *World) remove() {
+	w.lock(func() { w.write(revlog.Deleted, w.entries(int(w.log.Revision()))[0].Key) })
+}
+
+func (w *World) now() (revision int) {
+	w.lock(func() { revision = int(w.log.Revision()) })
+	return revision
+}
+
+// at returns the objects at a revision, sorted by name.
+func (w *World) at(revision int) (entries []revlog.Entry[int]) {
+	w.lock(func() { entries = w.entries(revision) })
+	return entries
+}
+
+// latest returns the current objects, sorted by name.
+func (w *World) latest() []revlog.Entry[int] { return w.at(w.now()) }
+
+// revisionOf returns the revision of a resourceVersion, or false if the collection never had that resourceVersion.
+func (w *World) revisionOf(resourceVersion string) (revision int, ok bool) {
+	w.lock(func() { revision, ok = w.versions[resourceVersion] })
+	return revision, ok
+}
+
+// since returns the changes after a revision, the current revision, and a channel that the next change closes.
+func (w *World) since(revision int) (changes []change, now int, changed <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cursor, err := w.log.Watch(collection, int64(revision))
+	if err != nil {
+		panic(err) // the history is never compacted
+	}
+	changes, _ = cursor.Next(math.MaxInt)
+	return changes, int(w.log.Revision()), w.changed
+}
+
+// object returns the JSON of an object without kind and apiVersion, like an item of a list.
+func (w *World) object(name string, content, revision int) string {
+	text, _ := json.Marshal(name)
+	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":%q,"resourceVersion":%q},"data":{"v":"%d"}}`,
+		text, namespace, w.uid(name), w.version(revision), content)
+}
+
+func (w *World) uid(name string) string { return fmt.Sprintf("u%s-%d", w.era, len(name)) }
+
+// items returns the JSON of the objects at a revision.
+func (w *World) items(revision int) (items []string) {
+	for _, e := range w.at(revision) {
+		items = append(items, w.object(e.Key, e.Value, int(e.Revision)))
+	}
+	return items
+}
+
+func (w *World) event(c change) string {
+	return frame(eventTypes[c.Type], w.object(c.Entry.Key, c.Entry.Value, int(c.Entry.Revision)))
+}
+
+// frame returns a watch event for an item of a list.
+func frame(kind, item string) string { return Event(kind, "{"+ConfigMap+item[1:]) }
+
+// failed returns an ERROR event.
+func failed(code int, reason, message string) string {
+	return Event("ERROR", Status(code, reason, message, ""))
+}
+
+// UIDs returns the UID of each ConfigMap, by name.
+func (w *World) UIDs() map[string]string {
+	uids := map[string]string{}
+	for _, e := range w.latest() {
+		uids[e.Key] = w.uid(e.Key)
+	}
+	return uids
+}
+
+// Values returns the value of data.v of each ConfigMap, by name.
+func (w *World) Values() map[string]string { return values(w.latest()) }
+
+func values(entries []revlog.Entry[int]) map[string]string {
+	values := map[string]string{}
+	for _, e := range entries {
+		values[e.Key] = strconv.Itoa(e.Value)
+	}
+	return values
+}
