@@ -40,6 +40,15 @@ func listMetadata(version, token string) string {
 
 func listItems(items []string) string { return `"items":[` + strings.Join(items, ",") + "]" }
 
+// Object returns a ConfigMap as JSON without kind and apiVersion, like an item of a list. name, uid and data must need no
+// escapes in JSON. more contains additional members of the metadata.
+func Object(namespace, name, uid, version, more, data string) string {
+	return `{"metadata":{"name":"` + name + `","namespace":"` + namespace + `","uid":"` + uid + `","resourceVersion":"` + version + `"` + more + `},"data":{"v":"` + data + `"}}`
+}
+
+// Typed adds kind and apiVersion to an item of a list.
+func Typed(item string) string { return "{" + ConfigMap + item[1:] }
+
 // Status returns the JSON of a Status that reports a failure. more contains additional members.
 func Status(code int, reason, message, more string) string {
 	return `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` + strconv.Quote(message) +

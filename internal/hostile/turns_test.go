@@ -34,7 +34,9 @@ func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 				mu.Unlock()
 				s.serve(c)
 			}}
-			synctest.Test(t, func(t *testing.T) { turns.run(t, seed, 0, &lw.Options{NoStreamingList: seed%2 == 0, PageSize: pageSize}) })
+			synctest.Test(t, func(t *testing.T) {
+				turns.run(t, seed, 0, &lw.Options{NoStreamingList: seed%2 == 0, PageSize: pageSize})
+			})
 		})
 	}
 }

@@ -152,8 +152,7 @@ func (w *World) since(revision int) (changes []change, now int, changed <-chan s
 // object returns the JSON of an object without kind and apiVersion, like an item of a list.
 func (w *World) object(name string, content, revision int) string {
 	text, _ := json.Marshal(name)
-	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":%q,"resourceVersion":%q},"data":{"v":"%d"}}`,
-		text, namespace, w.uid(name), w.version(revision), content)
+	return Object(namespace, string(text[1:len(text)-1]), w.uid(name), w.version(revision), "", strconv.Itoa(content))
 }
 
 func (w *World) uid(name string) string { return fmt.Sprintf("u%s-%d", w.era, len(name)) }
@@ -171,7 +170,7 @@ func (w *World) event(c change) string {
 }
 
 // frame returns a watch event for an item of a list.
-func frame(kind, item string) string { return Event(kind, "{"+ConfigMap+item[1:]) }
+func frame(kind, item string) string { return Event(kind, Typed(item)) }
 
 // failed returns an ERROR event.
 func failed(code int, reason, message string) string {

@@ -2,14 +2,16 @@ package sim
 
 import (
 	"errors"
-	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 func errorResponse(code int, reason, message, more string) error {
-	body := status(code, reason, message, more)
+	body := hostile.Status(code, reason, message, more)
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
 
@@ -33,7 +35,7 @@ func (s *server) list(q query, r *replica) (body string, revision int64, late bo
 			return "", 0, false, errorResponse(400, "BadRequest", "invalid resource version", "")
 		}
 		if asked > s.log.Revision() {
-			return "", 0, true, errorResponse(504, "Timeout", "Timeout: Too large resource version", tooLarge)
+			return "", 0, true, errorResponse(504, "Timeout", "Timeout: Too large resource version", hostile.TooLarge)
 		}
 		if asked > r.cached {
 			s.catchUp(r)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -33,8 +34,8 @@ type wire struct {
 // parsed parses an object for the store. It removes managedFields and adds kind and apiVersion if they are missing.
 func parsed(text json.RawMessage) object {
 	kept := strings.Replace(string(text), managed, "", 1)
-	if !strings.HasPrefix(kept, "{"+kindAndVersion) {
-		kept = "{" + kindAndVersion + kept[1:]
+	if !strings.HasPrefix(kept, "{"+hostile.ConfigMap) {
+		kept = hostile.Typed(kept)
 	}
 	o, err := lw.ParseObject([]byte(kept))
 	if err != nil {

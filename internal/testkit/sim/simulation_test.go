@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
 // sim simulates the server, the network and the clocks in the goroutine of the engine's caller.
@@ -158,7 +160,7 @@ func (s *sim) harm() {
 	if s.strikes(errorEvent, 3) && c.stream != nil && !c.ended {
 		code := []int{410, 429, 500}[s.IntN(3)]
 		s.trace("! ERROR event %d", code)
-		c.pending += eventText("ERROR", status(code, "", "for no reason", ""))
+		c.pending += hostile.Event("ERROR", hostile.Status(code, "", "for no reason", ""))
 		c.ended, c.stream = true, nil
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
@@ -62,7 +63,7 @@ func (w *stream) expire() error {
 	case expiredByHTTP:
 		return errorResponse(410, "Gone", "too old resource version", "")
 	case expiredByEvent:
-		w.first += eventText("ERROR", status(410, "Expired", "too old resource version", ""))
+		w.first += hostile.Event("ERROR", hostile.Status(410, "Expired", "too old resource version", ""))
 	}
 	return nil
 }
@@ -83,7 +84,7 @@ func (w *stream) begin(q query, now time.Time) error {
 	}
 	if asked > w.log.Revision() {
 		w.final, w.mark = true, now.Add(3*time.Second)
-		w.first = eventText("ERROR", status(504, "Timeout", "Timeout: Too large resource version", tooLarge))
+		w.first = hostile.Event("ERROR", hostile.Status(504, "Timeout", "Timeout: Too large resource version", hostile.TooLarge))
 		return nil
 	}
 	if asked > w.replica.cached && q.version != "0" {

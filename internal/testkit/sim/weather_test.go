@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+)
 
 // fault is a type of failure. Each seed enables a random set of faults.
 type fault int
@@ -90,7 +94,7 @@ func (w *weather) reject(code int, after string) *rejection {
 	switch after {
 	case "":
 	case "details":
-		r.body = status(code, "TooManyRequests", "later", `,"details":{"retryAfterSeconds":9}`)
+		r.body = hostile.Status(code, "TooManyRequests", "later", `,"details":{"retryAfterSeconds":9}`)
 		r.wait = 9 * time.Second
 	default:
 		r.header, r.wait = after, time.Duration(number(after))*time.Second
