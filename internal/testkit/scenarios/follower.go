@@ -141,39 +141,22 @@ func is(target error) func(*lw.Interruption) bool {
 // content of the objects.
 func (f *follower) equal(path string) {
 	f.Helper()
-	var want map[string]map[string]any
-	f.eventually("the store matches the server and a watch is open", func() bool {
+	var want, got map[string]map[string]any
+	f.eventually("the store and the applied changes match the server, and a watch is open", func() bool {
 		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		objects := f.reflector.Store().List()
+		got = contents(f, objects)
 		// The store may contain changes that the method step has not applied to fold yet.
-		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
-			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
+		applied := !slices.ContainsFunc(objects, func(object *lw.Object) bool { return f.fold[object.Key()] != object })
+		return f.live && applied && len(f.fold) == len(objects) && maps.EqualFunc(want, got, sameVersion)
 	})
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	require.Equal(f, want, contents(f, f.reflector.Store().List()))
-	for key, object := range f.fold {
-		stored, ok := f.reflector.Store().Get(key)
-		require.True(f, ok && stored == object, "the applied changes and the store have different objects for %v", key)
-	}
-	require.Len(f, f.fold, f.reflector.Store().Len())
+	require.Equal(f, want, got)
 }
 
-func versionsOf(objects []*lw.Object) map[string]string {
-	versions := map[string]string{}
-	for _, object := range objects {
-		versions[object.Key().String()] = object.GetResourceVersion()
-	}
-	return versions
-}
-
-func versions(objects map[string]map[string]any) map[string]string {
-	versions := map[string]string{}
-	for key, object := range objects {
-		versions[key] = object["metadata"].(map[string]any)["resourceVersion"].(string)
-	}
-	return versions
+func sameVersion(a, b map[string]any) bool {
+	return a["metadata"].(map[string]any)["resourceVersion"] == b["metadata"].(map[string]any)["resourceVersion"]
 }
 
 func contents(t require.TestingT, objects []*lw.Object) map[string]map[string]any {

@@ -89,17 +89,22 @@ type link struct {
 	lw.Transport
 	edit func(url.Values) // changes the query of each request; may be nil
 
-	mu     sync.Mutex
-	asked  []url.Values
-	cancel context.CancelCauseFunc // cancels all requests in progress
-	open   context.Context
-	broken bool
+	mu    sync.Mutex
+	asked []url.Values
+	open  context.Context         // done while the link is cut
+	cut   context.CancelCauseFunc // cancels all requests in progress; new requests fail until mend is called
 }
 
 func newLink(transport lw.Transport) *link {
 	l := &link{Transport: transport}
-	l.open, l.cancel = context.WithCancelCause(context.Background())
+	l.mend()
 	return l
+}
+
+func (l *link) mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open, l.cut = context.WithCancelCause(context.Background())
 }
 
 func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
@@ -109,9 +114,9 @@ func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 	}
 	l.mu.Lock()
 	l.asked = append(l.asked, query)
-	open, broken := l.open, l.broken
+	open := l.open
 	l.mu.Unlock()
-	if broken {
+	if open.Err() != nil {
 		return nil, errCut
 	}
 	changed := *req
@@ -120,39 +125,8 @@ func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 		changed.Query = query.Encode()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(open, func() { cancel(errCut) })
-	body, err := l.Transport.Open(ctx, &changed)
-	if err != nil {
-		stop()
-		cancel(nil)
-		return nil, err
-	}
-	return &lw.Response{ReadCloser: &linkBody{ReadCloser: body, release: func() { stop(); cancel(nil) }}}, nil
-}
-
-type linkBody struct {
-	io.ReadCloser
-	release func()
-}
-
-func (b *linkBody) Close() error {
-	defer b.release()
-	return b.ReadCloser.Close()
-}
-
-// cut cancels all requests in progress. New requests fail until mend is called.
-func (l *link) cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.broken = true
-	l.cancel(errCut)
-}
-
-func (l *link) mend() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.broken = false
-	l.open, l.cancel = context.WithCancelCause(context.Background())
+	context.AfterFunc(open, func() { cancel(errCut) })
+	return l.Transport.Open(ctx, &changed)
 }
 
 // requests returns the number of requests with the query parameter name=value.

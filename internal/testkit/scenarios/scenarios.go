@@ -105,17 +105,18 @@ func thousandRandomWrites(r *run) {
 	require.Zero(r, f.broke(func(*lw.Interruption) bool { return true }))
 }
 
+// inPages changes the query of a client's first list, which requests resourceVersion "0". A server with a watch cache
+// then ignores the limit, but without a resourceVersion it pages the list.
+func inPages(q query) {
+	if q.Get("resourceVersion") == "0" {
+		q.Del("resourceVersion")
+	}
+}
+
 // pagedList checks that a list of 1,200 objects in at least 12 pages is complete.
 func pagedList(r *run) {
 	r.create(1200, "page-")
-	// The first list requests resourceVersion "0", for which a server with a watch cache ignores the limit. Without a
-	// resourceVersion, the server pages the list.
-	latest := func(q query) {
-		if q.Get("resourceVersion") == "0" {
-			q.Del("resourceVersion")
-		}
-	}
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 100}, latest)
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 100}, inPages)
 	f.equal(r.configMaps())
 	require.GreaterOrEqual(r, f.link.requests("limit", "100"), 12)
 	require.Equal(r, 1, f.syncs)
@@ -158,7 +159,7 @@ func connectionBreaks(r *run) {
 // cut drops the connection and waits until the follower reports the interruption.
 func (f *follower) cut() {
 	known := f.broke(is(errCut))
-	f.link.cut()
+	f.link.cut(errCut)
 	f.eventually("the disconnect is reported", func() bool { return f.broke(is(errCut)) > known })
 }
 
@@ -206,9 +207,7 @@ func continueTokenExpires(r *run) {
 	between, proceed := make(chan bool), make(chan bool)
 	var once sync.Once
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 10}, func(q query) {
-		if q.Get("resourceVersion") == "0" {
-			q.Del("resourceVersion")
-		}
+		inPages(q)
 		if q.Has("continue") {
 			once.Do(func() { close(between); <-proceed })
 		}
