@@ -7,9 +7,11 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,11 +39,10 @@ import (
 //	                WebSocket, and "close" closes it with this code instead of dropping it
 //	/once           rejects a WebSocket until a plain request with the same "name" has arrived
 func Handler() http.Handler {
-	s := &server{seen: make(chan map[string]bool, 1)}
-	s.seen <- map[string]bool{}
+	s := &server{}
 	mux := http.NewServeMux()
 	for path, f := range map[string]http.HandlerFunc{
-		"/echo": s.echo, "/status/{code}": s.status, "/etag": tagged, "/token": s.token, "/parts": s.parts, "/endless": s.endless,
+		"/echo": echo, "/status/{code}": s.status, "/etag": tagged, "/token": token, "/parts": parts, "/endless": s.endless,
 		"/sent": s.count(&s.sent), "/handshakes": s.count(&s.handshakes), "/echo/{code}": echoStatus, "/event": event, "/leave": leave, "/silent": s.silent, "/waiting": s.count(&s.waiting), "/nothing": nothing,
 		"/ws": s.webSocket, "/once": s.once,
 	} {
@@ -52,7 +53,7 @@ func Handler() http.Handler {
 
 type server struct {
 	sent, waiting, handshakes atomic.Int64
-	seen                      chan map[string]bool
+	seen                      sync.Map // names of the plain requests to /once
 }
 
 // allow adds CORS headers that permit requests from pages of any origin.
@@ -70,16 +71,18 @@ func allow(h http.Handler) http.Handler {
 	})
 }
 
-func (s *server) echo(w http.ResponseWriter, r *http.Request) {
-	seen := Request{URL: r.URL.String(), Header: r.Header, Protocols: websocket.Subprotocols(r)}
-	text, _ := json.Marshal(seen)
+func echo(w http.ResponseWriter, r *http.Request) {
+	text, _ := json.Marshal(Request{URL: r.URL.String(), Header: r.Header, Protocols: websocket.Subprotocols(r)})
+	reply(w, r, string(text))
+}
+
+// reply sends text as the body of a response, or as the only message of a WebSocket.
+func reply(w http.ResponseWriter, r *http.Request, text string) {
 	if !websocket.IsWebSocketUpgrade(r) {
-		_, _ = w.Write(text)
-		return
-	}
-	if conn := upgrade(w, r); conn != nil {
+		_, _ = io.WriteString(w, text)
+	} else if conn := upgrade(w, r); conn != nil {
 		defer conn.Close()
-		say(conn, websocket.TextMessage, string(text))
+		say(conn, websocket.TextMessage, text)
 		end(conn, websocket.CloseNormalClosure, "")
 	}
 }
@@ -99,14 +102,7 @@ func echoStatus(w http.ResponseWriter, r *http.Request) {
 }
 
 func event(w http.ResponseWriter, r *http.Request) {
-	text := fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","code":500,"reason":%[1]q,"message":%[1]q,"details":{"name":%[1]q}}}`, credential(r))
-	if !websocket.IsWebSocketUpgrade(r) {
-		_, _ = w.Write([]byte(text))
-	} else if conn := upgrade(w, r); conn != nil {
-		defer conn.Close()
-		say(conn, websocket.TextMessage, text)
-		end(conn, websocket.CloseNormalClosure, "")
-	}
+	reply(w, r, fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","code":500,"reason":%[1]q,"message":%[1]q,"details":{"name":%[1]q}}}`, credential(r)))
 }
 
 func leave(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +131,7 @@ func tagged(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("the document"))
 }
 
-func (s *server) token(w http.ResponseWriter, r *http.Request) {
+func token(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer fresh" {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -143,7 +139,7 @@ func (s *server) token(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("welcome"))
 }
 
-func (s *server) parts(w http.ResponseWriter, r *http.Request) {
+func parts(w http.ResponseWriter, r *http.Request) {
 	for _, part := range r.URL.Query()["say"] {
 		_, _ = w.Write([]byte(part))
 		w.(http.Flusher).Flush()
@@ -201,15 +197,13 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) once(w http.ResponseWriter, r *http.Request) {
-	seen, name := <-s.seen, r.URL.Query().Get("name")
-	defer func() { s.seen <- seen }()
-	switch {
-	case !websocket.IsWebSocketUpgrade(r):
-		seen[name] = true
-	case !seen[name]:
-		w.WriteHeader(http.StatusBadRequest)
-	default:
+	name := r.URL.Query().Get("name")
+	if !websocket.IsWebSocketUpgrade(r) {
+		s.seen.Store(name, true)
+	} else if _, seen := s.seen.Load(name); seen {
 		s.webSocket(w, r)
+	} else {
+		w.WriteHeader(http.StatusBadRequest)
 	}
 }
 
