@@ -7,17 +7,33 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
+// freshToken is the Status of an expired continue token. It contains a token with which a client could get an
+// inconsistent list.
+var freshToken = strings.Replace(Status(410, "Expired", "expired", ""), `"metadata":{}`, `"metadata":{"continue":"1024/3"}`, 1)
+
+// interfering returns a handler that passes each request to spoil. If spoil returns, a watch sends one event, and other
+// responses are correct.
+func interfering(spoil func(c *call)) func(c *call) {
+	return func(c *call) {
+		spoil(c)
+		if c.watch && !c.streaming() {
+			c.news()
+		} else {
+			c.honestly()
+		}
+	}
+}
+
 func hostileErrorResponses() []Scenario {
-	fresh := strings.Replace(Status(410, "Expired", "expired", ""), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1)
 	return []Scenario{
 		{Name: "410-events", Does: "sends an ERROR event with code 410 in each watch", Causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) { c.write(failed(410, "Expired", "too old resource version")) })},
 		{Name: "410-http", Does: "rejects each watch with HTTP 410 and a fresh continue token", Causes: []error{lw.ErrExpired},
-			serve: onWatch(func(c *call) { c.reject(410, "", fresh) })},
+			serve: onWatch(func(c *call) { c.reject(410, "", freshToken) })},
 		{Name: "410-alternating", Does: "alternates between rejecting a watch with 410 and sending one event", Causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) {
 				if c.nth%2 == 0 {
-					c.reject(410, "", fresh)
+					c.reject(410, "", freshToken)
 				}
 				c.news()
 			})},
@@ -37,16 +53,11 @@ func hostileErrorResponses() []Scenario {
 		{Name: "404-watches", Does: "rejects each watch with 404", Causes: []error{lw.ErrNotFound},
 			serve: onWatch(func(c *call) { c.reject(404, "", "404 page not found\n") })},
 		{Name: "401-flapping", Does: "rejects every other request with 401 or 403", Causes: []error{lw.ErrUnauthorized, lw.ErrForbidden},
-			serve: func(c *call) {
+			serve: interfering(func(c *call) {
 				if c.nth%2 == 1 {
 					c.reject([]int{401, 403}[c.nth/2%2], "", Status(401, "Unauthorized", "Unauthorized", ""))
 				}
-				if c.watch && !c.streaming() {
-					c.news()
-					return
-				}
-				c.honestly()
-			}},
+			})},
 		{Name: "503-storm", Does: "rejects five watches in a row with 503 and sends one event in the sixth watch",
 			serve: onWatch(func(c *call) {
 				if c.nth%6 != 0 {
@@ -55,18 +66,13 @@ func hostileErrorResponses() []Scenario {
 				c.news()
 			})},
 		{Name: "retry-after", Does: "rejects two of every three requests with 429 and an invalid or extreme Retry-After", Causes: []error{lw.ErrTooManyRequests},
-			serve: func(c *call) {
+			serve: interfering(func(c *call) {
 				after := []string{"0", "-1", "1000000000", "soon", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "1e3",
 					"99999999999999999999", "", "0.5", " 3", "9223372036854775807", "18446744073709551615"}
 				if c.nth%3 != 0 {
 					c.reject(429, after[c.nth%len(after)], "Too many requests, please try again later.\n")
 				}
-				if c.watch && !c.streaming() {
-					c.news()
-					return
-				}
-				c.honestly()
-			}},
+			})},
 		{Name: "429-quick", Does: "rejects every request with 429 and a Retry-After of 0 seconds", Causes: []error{lw.ErrTooManyRequests},
 			serve: func(c *call) { c.reject(429, "0", "") }},
 		{Name: "every-third", Does: "resets the connection of two in three requests", Causes: []error{errReset},
@@ -77,16 +83,11 @@ func hostileErrorResponses() []Scenario {
 				c.honestly()
 			}},
 		{Name: "mute", Does: "leaves every other list and watch request unanswered", Causes: []error{lw.ErrSilent},
-			serve: func(c *call) {
+			serve: interfering(func(c *call) {
 				if c.nth%2 == 1 {
 					c.hang()
 				}
-				if c.watch && !c.streaming() {
-					c.news()
-					return
-				}
-				c.honestly()
-			}},
+			})},
 		{Name: "mute-watches", Does: "serves lists but never responds to a watch", Causes: []error{lw.ErrSilent}, serve: onWatch((*call).hang)},
 		{Name: "mute-all", Does: "never responds", Causes: []error{lw.ErrSilent}, serve: (*call).hang},
 		{Name: "list-for-watch", Does: "ignores watch=1 and sends a list",

@@ -28,6 +28,17 @@ func (x *exchange) text() string {
 	return x.document()
 }
 
+// onWatches returns a function that passes watches to wire. It responds to other requests with a correct list.
+func onWatches(wire func(x *exchange)) func(x *exchange) {
+	return func(x *exchange) {
+		if x.watch {
+			wire(x)
+		} else {
+			x.reply(200, "", x.document())
+		}
+	}
+}
+
 func TestRecoversFromBrokenHTTP(t *testing.T) {
 	const chunked = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
 	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
@@ -66,15 +77,11 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 				x.drip(text, x.say)
 			}
 		}},
-		{Name: "ws-slow", Does: "sends the frames of each watch at one byte per second", slow: true, Lies: true, ws: true, wire: func(x *exchange) {
-			if !x.watch {
-				x.reply(200, "", x.document())
-				return
-			}
+		{Name: "ws-slow", Does: "sends the frames of each watch at one byte per second", slow: true, Lies: true, ws: true, wire: onWatches(func(x *exchange) {
 			x.upgrade()
 			x.drip(encodeFrame(1, x.news()), x.say)
 			x.frame(8, "\x03\xe8")
-		}},
+		})},
 		{Name: "no-http", Does: "speaks a protocol other than HTTP/1.1", Lies: true, wire: func(x *exchange) {
 			x.say([]string{"SSH-2.0-OpenSSH_9.9\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x00\x00\x12\x04\x00\x00\x00\x00\x00", "", "\n\n\n", "HTTP/1.1 200\n\n{}",
 				"HTTP/0.9 200 OK\r\n\r\n", "HTTP/1.1 -1 OK\r\n\r\n"}[x.nth%8])
@@ -117,32 +124,20 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 		}},
 		{Name: "goaway-first", Does: "closes each HTTP/2 connection with GOAWAY when it accepts the connection", tls: true, wire: func(x *exchange) { x.goAway(0) }},
 		{Name: "goaway-request", Does: "closes each HTTP/2 connection with GOAWAY after the first request", tls: true, wire: func(x *exchange) { x.goAway(1) }},
-		{Name: "ws-codes", Does: "closes each WebSocket connection with a different code", ws: true, wire: func(x *exchange) {
-			if !x.watch {
-				x.reply(200, "", x.document())
-				return
-			}
+		{Name: "ws-codes", Does: "closes each WebSocket connection with a different code", ws: true, wire: onWatches(func(x *exchange) {
 			x.upgrade()
 			x.frame(1, x.news())
 			code := []int{1000, 1001, 1002, 1006, 1011, 1012, 1013, 4000, 0, 999, 65535}[x.nth%11]
 			x.frame(8, string([]byte{byte(code >> 8), byte(code)}))
-		}, Lies: true},
-		{Name: "ws-mute", Does: "accepts each WebSocket connection but sends nothing", ws: true, Causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
-			if !x.watch {
-				x.reply(200, "", x.document())
-				return
-			}
+		}), Lies: true},
+		{Name: "ws-mute", Does: "accepts each WebSocket connection but sends nothing", ws: true, Causes: []error{lw.ErrSilent}, wire: onWatches(func(x *exchange) {
 			x.upgrade()
 			<-x.ctx.Done()
-		}},
-		{Name: "ws-pings", Does: "accepts each WebSocket connection but sends only pings, one per second", ws: true, Causes: []error{lw.ErrSilent}, wire: func(x *exchange) {
-			if !x.watch {
-				x.reply(200, "", x.document())
-				return
-			}
+		})},
+		{Name: "ws-pings", Does: "accepts each WebSocket connection but sends only pings, one per second", ws: true, Causes: []error{lw.ErrSilent}, wire: onWatches(func(x *exchange) {
 			x.upgrade()
 			for x.frame(9, "x") && x.sleep(time.Second) {
 			}
-		}},
+		})},
 	})
 }

@@ -139,14 +139,8 @@ func TestRedactsEncodedTokenEchoedByWebSocket(t *testing.T) { play(t, socketEcho
 
 func socketEchoes(forms []form) []Scenario {
 	ws := func(name, does string, write func(x *exchange, secret string)) Scenario {
-		s := echo(forms, name, does, func(x *exchange, secret string) {
-			if !x.watch {
-				x.reply(200, "", x.document())
-				return
-			}
-			write(x, secret)
-		})
-		s.ws = true
+		s := echo(forms, name, does, write)
+		s.ws, s.wire = true, onWatches(s.wire)
 		return s
 	}
 	return []Scenario{

@@ -53,7 +53,7 @@ func unusualServers() []Scenario {
 			})},
 		{Name: "410-pages", Does: "rejects the later pages of each list with 410 and a fresh continue token", Lists: true, Causes: []error{lw.ErrExpired}, serve: onList(func(c *call) {
 			if c.q.Get("continue") != "" {
-				c.reject(410, "", strings.Replace(Status(410, "Expired", "expired", ""), `"metadata":{}`, `"metadata":{"continue":"1030/3"}`, 1))
+				c.reject(410, "", freshToken)
 			}
 			c.list()
 		})},
