@@ -55,6 +55,15 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 }
 
+// difference describes a difference between the store and the latest state of the server. It compares them only if one of
+// them may have changed since the last call.
+func (j *judge) difference() string {
+	if revision := j.world.now(); !j.compared.Equal(j.heard) || j.comparedTo != revision {
+		j.compared, j.comparedTo, j.differs = j.heard, revision, differ(j.store.Snapshot(), j.world.latest())
+	}
+	return j.differs
+}
+
 // differ describes a difference between a snapshot and the server's state. It returns "" if they are equal.
 func differ(snapshot *cache.Snapshot[*lw.Object], entries []revlog.Entry[int]) string {
 	for _, e := range entries {

@@ -38,11 +38,16 @@ type judge struct {
 	due      time.Time // time at which the next request must be sent
 	heard    time.Time // time of the latest event
 	version  string    // latest resourceVersion of the stream
-	folded   map[lw.Key]*lw.Object
-	causes   []error
-	faults   []string
-	counts   map[string]int // number of faults by message format
-	texts    func(string)   // fails the test if the string contains a secret; may be nil
+
+	compared   time.Time // value of heard at the last comparison by the method difference
+	comparedTo int       // revision of the server at the last comparison
+	differs    string    // result of the last comparison
+
+	folded map[lw.Key]*lw.Object
+	causes []error
+	faults []string
+	counts map[string]int // number of faults by message format
+	texts  func(string)   // fails the test if the string contains a secret; may be nil
 }
 
 // fault records a broken guarantee and the current time. After three faults with the same format, it ignores all

@@ -131,7 +131,7 @@ func (s *Scenario) recovers(t *testing.T, m *Server, j *judge) {
 		synctest.Wait()
 		j.lock(func() {
 			revision, known := j.world.revisionOf(j.store.ResourceVersion())
-			right := known && j.last == lw.WatchStarted && j.store.ResourceVersion() != "" && differ(j.store.Snapshot(), j.world.latest()) == "" &&
+			right := known && j.last == lw.WatchStarted && j.store.ResourceVersion() != "" && j.difference() == "" &&
 				(revision == j.world.now() || differ(j.store.Snapshot(), j.world.at(revision)) == "")
 			switch {
 			case !right:
@@ -155,7 +155,7 @@ func (j *judge) unversioned() {
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {
 		synctest.Wait()
 		j.lock(func() {
-			diff := differ(j.store.Snapshot(), j.world.latest())
+			diff := j.difference()
 			if diff == "" || !j.trust || j.last != lw.WatchStarted || j.store.ResourceVersion() != "" {
 				wrong = time.Now()
 			} else if time.Since(wrong) > time.Minute {

@@ -1,0 +1,24 @@
+package hostile
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The other tests of these scenarios send requests in memory. Over a network, a broken connection is reported with
+// another error. The runs over WebSocket end early, to save time.
+func TestRecoversOverHTTPAndWebSocket(t *testing.T) {
+	t.Parallel()
+	for transport, end := range map[string]time.Duration{"HTTP": 0, "WebSocket": early} {
+		for _, s := range All() {
+			t.Run(s.Name+" over "+transport, func(t *testing.T) {
+				t.Parallel()
+				s.network, s.ws = true, transport == "WebSocket"
+				s.Causes = slices.DeleteFunc(slices.Clone(s.Causes), func(err error) bool { return err == errReset })
+				synctest.Test(t, func(t *testing.T) { s.run(t, 1, end, nil) })
+			})
+		}
+	}
+}
