@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// order records a fault if the resourceVersion of the stream decreases without a new list.
+// order records a fault if the resourceVersion of the stream decreases without a relist.
 func (j *judge) order(e lw.Event[*lw.Object]) {
 	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
 		return
@@ -21,7 +21,8 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold applies changes to j.folded. It records a fault for a change that contradicts the earlier changes of its object.
+// fold applies changes to the map folded. It records a fault for a change that contradicts the earlier changes of its
+// object.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New

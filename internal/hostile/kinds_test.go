@@ -29,7 +29,7 @@ func newWidgets() *widgets {
 	widget := "Widget"
 	w.kind.Store(&widget)
 	w.truth.Store(&widget)
-	w.edit = func(text string) string {
+	w.rewrite = func(text string) string {
 		return strings.NewReplacer("ConfigMap", *w.kind.Load(), `"apiVersion":"v1"`, `"apiVersion":"example.com/v1"`).Replace(text)
 	}
 	w.serve = func(c *call) {
@@ -59,8 +59,8 @@ func (f *following) requireCurrent(t *testing.T, w *widgets, within time.Duratio
 	t.Helper()
 	time.Sleep(within)
 	synctest.Wait()
-	require.Equal(t, lw.Live, f.State().Phase, "%v", f.causes)
-	require.Empty(t, differ(f.Store().Snapshot(), w.latest()), "%v", f.causes)
+	require.Equal(t, lw.Live, f.State().Phase, "%v", f.reported())
+	require.Empty(t, differ(f.Store().Snapshot(), w.latest()), "%v", f.reported())
 	for _, object := range f.Store().List() {
 		require.Equal(t, *w.kind.Load(), object.Kind())
 	}

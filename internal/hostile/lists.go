@@ -162,7 +162,7 @@ func malformedLists() []Scenario {
 				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
 				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
 			})},
-		{Name: "two-list-versions", Does: "sends lists with two resourceVersions, of which the second is correct", Lists: true,
+		{Name: "two-list-versions", Does: "sends lists with a wrong and then the correct resourceVersion", Lists: true,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
 			})},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,15 @@ var transports = map[string]Scenario{
 // following is a reflector that follows a server until the test ends.
 type following struct {
 	*cache.Reflector[*lw.Object]
+	mu     sync.Mutex
 	causes []error // causes of all interruptions
+}
+
+// reported returns the causes of the interruptions so far.
+func (f *following) reported() []error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.causes
 }
 
 func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw.Options) *following {
@@ -41,7 +50,9 @@ func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw
 		defer close(done)
 		for event := range f.Follow(ctx) {
 			if event.Type == lw.Interrupted {
+				f.mu.Lock()
 				f.causes = append(f.causes, event.Interruption.Err)
+				f.mu.Unlock()
 			}
 		}
 	}()
@@ -84,7 +95,7 @@ func TestRebuiltServers(t *testing.T) {
 						synctest.Wait()
 					}
 					for reconnected := time.Now(); !isCurrent(); time.Sleep(100 * time.Millisecond) {
-						require.Less(t, time.Since(reconnected), 10*time.Second, "%v", f.causes)
+						require.Less(t, time.Since(reconnected), 10*time.Second, "%v", f.reported())
 						synctest.Wait()
 					}
 					requests := 1 // the check
@@ -92,7 +103,7 @@ func TestRebuiltServers(t *testing.T) {
 						requests += m.pages()
 					}
 					require.EqualValues(t, requests, m.listed.Load()-before, "a reconnect may need only one more request")
-					require.Equal(t, !rebuild.Same, matches(f.causes, lw.ErrInvalidResponse), "%v", f.causes)
+					require.Equal(t, !rebuild.Same, matches(f.reported(), lw.ErrInvalidResponse), "%v", f.reported())
 				})
 			})
 		}

@@ -18,9 +18,9 @@ var errReset = errors.New("connection reset by peer")
 // [http.RoundTripper].
 type Server struct {
 	*World
-	serve func(*call)
-	lists bool                     // Scenario.Lists
-	edit  func(text string) string // changes each part of a response; may be nil
+	serve   func(*call)
+	lists   bool                     // Scenario.Lists
+	rewrite func(text string) string // changes each part of a response; may be nil
 
 	honest          atomic.Bool // the server has stopped its misbehavior
 	mustList        atomic.Bool // watches return 410 until the next list
@@ -146,8 +146,8 @@ func (c *call) flush() { _ = http.NewResponseController(c.w).Flush() }
 func (c *call) write(texts ...string) {
 	c.begin()
 	for _, text := range texts {
-		if c.Server.edit != nil {
-			text = c.Server.edit(text)
+		if c.rewrite != nil {
+			text = c.rewrite(text)
 		}
 		var err error
 		if c.socket != nil {

@@ -105,7 +105,7 @@ func wrongWatches() []Scenario {
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
 			})},
-		{Name: "two-versions", Does: "sends objects with two resourceVersions, of which the second is correct", serve: rewritten(func(_ *call, _ change, event string) string {
+		{Name: "two-versions", Does: "sends objects with a wrong and then the correct resourceVersion", serve: rewritten(func(_ *call, _ change, event string) string {
 			return strings.Replace(event, `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1)
 		})},
 		{Name: "two-replicas", Does: "serves lists from a replica that lags by ten changes, and watches from an up-to-date replica",
