@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Scenario describes a server that misbehaves until [Server.Behave] is called, and is correct afterwards.
@@ -40,9 +38,6 @@ const pageSize = 7
 func All() []Scenario {
 	return slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers())
 }
-
-// ordinary makes a client request ordinary lists in small pages.
-var ordinary = lw.Options{NoStreamingList: true, PageSize: pageSize}
 
 // exchange is the server side of a connection with one request.
 type exchange struct {

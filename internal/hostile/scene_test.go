@@ -19,6 +19,9 @@ import (
 
 var seeds = flag.Uint64("hostile.seeds", 1, "number of seeds for each server")
 
+// ordinary makes a client request ordinary lists in small pages.
+var ordinary = lw.Options{NoStreamingList: true, PageSize: pageSize}
+
 const hostileFor = 10 * time.Minute
 
 // early is the time after which the second run of each server cancels its context.

@@ -37,7 +37,7 @@ func NewAuthority(t testing.TB) *Authority {
 // contains its host names and IP addresses. The first name is also the common name.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
-	return a.issue(t, template(names...))
+	return a.IssueBetween(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), names...)
 }
 
 // IssueBetween is like [Authority.Issue], but the certificate is valid only between the given times.
@@ -45,11 +45,6 @@ func (a *Authority) IssueBetween(t testing.TB, from, until time.Time, names ...s
 	t.Helper()
 	leaf := template(names...)
 	leaf.NotBefore, leaf.NotAfter = from, until
-	return a.issue(t, leaf)
-}
-
-func (a *Authority) issue(t testing.TB, leaf *x509.Certificate) (cert, key []byte) {
-	t.Helper()
 	private := newKey(t)
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ package scenarios
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -90,17 +89,11 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
-// kill kills the server and closes the idle connections of r.Client, which might not retry a request on a closed
-// connection.
-func (r *run) kill() {
+// disturb calls a function of the cluster that stops the server. It then closes the idle connections of r.Client, which
+// might not retry a request on a closed connection.
+func (r *run) disturb(f func(context.Context) error) {
 	require.True(r, r.alone, `set "alone" for this scenario in the table`)
-	require.NoError(r, r.Kill(r.ctx))
-	r.Client.CloseIdleConnections()
-}
-
-func (r *run) expire() {
-	require.True(r, r.alone, `set "alone" for this scenario in the table`)
-	require.NoError(r, r.Expire(r.ctx))
+	require.NoError(r, f(r.ctx))
 	r.Client.CloseIdleConnections()
 }
 
@@ -129,21 +122,17 @@ func configMap(name, label, value string) string {
 func (r *run) create(n int, prefix string) {
 	r.Helper()
 	var group sync.WaitGroup
-	errs := make(chan error, n)
 	const workers = 8
 	for worker := range workers {
 		group.Go(func() {
 			for i := worker; i < n; i += workers {
 				name := prefix + strconv.Itoa(i)
 				if code, text, err := r.try(http.MethodPost, r.configMaps(), configMap(name, "demo", "v")); err != nil || code != http.StatusCreated {
-					errs <- fmt.Errorf("creating %s: status %d, body %q, error %v", name, code, text, err)
+					r.Errorf("creating %s: status %d, body %q, error %v", name, code, text, err)
 				}
 			}
 		})
 	}
 	group.Wait()
-	close(errs)
-	for err := range errs {
-		require.NoError(r, err)
-	}
+	require.False(r, r.Failed())
 }

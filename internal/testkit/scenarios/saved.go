@@ -28,7 +28,7 @@ func resumesFromSavedState(r *run) {
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()
 
-	r.expire()
+	r.disturb(r.Expire)
 	late := r.restored(state)
 	late.equal(r.configMaps())
 	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))

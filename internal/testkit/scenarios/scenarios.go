@@ -189,7 +189,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	}
 	r.write(http.MethodPatch, r.configMaps("cm-20"), `{"data":{"k":"changed"}}`)
 	r.create(5, "new-")
-	r.expire()
+	r.disturb(r.Expire)
 	f.link.mend()
 	f.equal(r.configMaps())
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
@@ -214,7 +214,7 @@ func continueTokenExpires(r *run) {
 	})
 	<-between
 	r.write(http.MethodDelete, r.configMaps("cm-0"), "")
-	r.expire()
+	r.disturb(r.Expire)
 	close(proceed)
 	f.equal(r.configMaps())
 	require.Equal(r, 1, f.broke(is(lw.ErrExpired)))
@@ -226,7 +226,7 @@ func serverKilledAndRestarted(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	r.kill()
+	r.disturb(r.Kill)
 	r.eventually("the interruption is reported", func() bool { return f.broke(func(*lw.Interruption) bool { return true }) > 0 })
 	require.NoError(r, r.Start(r.ctx))
 	r.write(http.MethodDelete, r.configMaps("cm-3"), "")
