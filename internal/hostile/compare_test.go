@@ -21,7 +21,7 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold applies changes to the map folded. It records a fault for a change that contradicts the earlier changes of its
+// fold applies changes to j.held. It records a fault for a change that contradicts the earlier changes of its
 // object.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
@@ -29,12 +29,12 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 		if d.Type == lw.Deleted {
 			object = d.Old
 		}
-		_, held := j.folded[object.Key()]
+		_, held := j.held[object.Key()]
 		if held != (d.Type != lw.Added) {
 			j.fault("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object, held)
 		}
-		if j.folded[object.Key()] = object; d.Type == lw.Deleted {
-			delete(j.folded, object.Key())
+		if j.held[object.Key()] = object; d.Type == lw.Deleted {
+			delete(j.held, object.Key())
 		}
 	}
 }
@@ -42,8 +42,8 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 // compare records a fault if the store differs from the server's state at the resourceVersion of the store.
 func (j *judge) compare(e lw.Event[*lw.Object]) {
 	snapshot := j.store.Snapshot()
-	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
-		j.fault("the store has %d objects, but its changes result in %d objects", snapshot.Len(), len(j.folded))
+	if snapshot.Len() != len(j.held) || j.store.Len() != len(j.held) {
+		j.fault("the store has %d objects, but its changes result in %d objects", snapshot.Len(), len(j.held))
 	}
 	if !j.trust || snapshot.ResourceVersion() == "" {
 		return

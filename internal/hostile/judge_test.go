@@ -43,7 +43,7 @@ type judge struct {
 	comparedTo int       // revision of the server at the last comparison
 	differs    string    // result of the last comparison
 
-	folded map[lw.Key]*lw.Object
+	held   map[lw.Key]*lw.Object
 	causes []error
 	faults []string
 	counts map[string]int // number of faults by message format

@@ -71,7 +71,7 @@ func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw
 	}
 	opts.Logger, opts.Random = slog.New(slog.DiscardHandler), rand.New(rand.NewPCG(seed, 11)).Float64
 	reflector := cache.NewReflector(client, &opts)
-	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
+	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: reflector.Store(), held: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
 	if opts.PageSize > 0 {
 		j.large = opts.PageSize
 	}
