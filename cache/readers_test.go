@@ -74,11 +74,10 @@ func (r *reader) look() {
 		r.see(object)
 	}
 	r.snapshot()
-	for _, object := range r.store.List() {
-		if now, ok := r.store.Get(object.Key()); ok {
+	if all := r.store.List(); len(all) > 0 {
+		if now, ok := r.store.Get(all[0].Key()); ok {
 			r.see(now)
 		}
-		break
 	}
 	if n := r.store.Len(); n < 0 || n > 9 {
 		r.Errorf("the store has %d objects, but there are only 9 keys", n)

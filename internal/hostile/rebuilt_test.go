@@ -61,7 +61,7 @@ func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw
 }
 
 // pages returns the number of pages of a list.
-func (m *Server) pages() int { return max(1, (len(m.latest())+ordinary.PageSize-1)/ordinary.PageSize) }
+func (s *Server) pages() int { return max(1, (len(s.latest())+ordinary.PageSize-1)/ordinary.PageSize) }
 
 // A server is rebuilt at the same address while the client cannot reach it. The client reports it and shows the new
 // objects within ten seconds of the reconnect, but does not relist a server that is still the same.
