@@ -132,7 +132,8 @@ func requireProtobuf(request *http.Request, response *http.Response) error {
 }
 
 // errNotWrapped is returned if a ListerWatcher does not send its requests with an HTTP client from WrapHTTPClient.
-var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient")
+var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient: " +
+	"create its clientset with one, or use client-go's informers, for example with a fake clientset")
 
 // source is the [lw.Transport] of an informer. It calls the ListerWatcher once to record a request that is never sent.
 // All requests of the engine use the server, path, selectors and headers of the recorded request.
@@ -172,12 +173,15 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	return c.transport.Open(ctx, &own)
 }
 
-// String returns the URL path of the collection for logs, or "unknown" before the first request.
+// String returns the URL path of the collection and its selectors for logs, or "unknown" before the first request.
 func (s *source) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.collection == nil {
+	switch {
+	case s.collection == nil:
 		return "unknown"
+	case s.collection.query != "":
+		return s.collection.path + "?" + s.collection.query
 	}
 	return s.collection.path
 }

@@ -102,6 +102,7 @@ type informer struct {
 	readers   *indexer // of GetIndexer
 	resync    time.Duration
 	extras    Extras
+	cause     error            // of the last interruption; only the goroutine of Run uses it
 	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
 	mu               sync.Mutex
@@ -137,7 +138,7 @@ func (i *informer) follow(ctx context.Context) {
 			defer keepState(ctx, i, c)()
 		}
 	}
-	// Run ends only when ctx is done, because interrupted always returns false.
+	// Run ends only when ctx is done, or after an error that interrupted has reported.
 	_ = i.inner.Run(ctx)
 }
 
@@ -273,17 +274,24 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted passes the error that ended a watch or list to the watch error handler. It always returns false, so that
-// the informer continues.
-func (i *informer) interrupted(cause error) bool {
-	if ctx, handler := i.running(); handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed) {
+// interrupted passes the error that ended a watch or list to the watch error handler. It reports whether the informer must
+// stop, because the program is wrong and no request can ever succeed.
+func (i *informer) interrupted(cause error) (stop bool) {
+	stop = errors.Is(cause, errNotWrapped)
+	i.cause = cause
+	ctx, handler := i.running()
+	switch {
+	case handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed):
 		handler(ctx, i.reflector, apiError(cause))
+	case handler == nil && stop:
+		utilruntime.HandleErrorWithContext(ctx, cause, "the informer stops", "informer", i.name)
 	}
-	return false
+	return stop
 }
 
 // logger is an [lw.Logger] that writes the engine's warnings to klog. It drops them if the informer has a watch error
-// handler.
+// handler. Like client-go, it logs errors, except for interruptions that are normal: an expired resourceVersion, and a lost
+// connection from which the informer resumes.
 type logger informer
 
 func (l *logger) Warn(msg string, args ...any) {
@@ -291,12 +299,25 @@ func (l *logger) Warn(msg string, args ...any) {
 	if handler != nil {
 		return
 	}
+	about := []any{"type", l.decoder.example.String(), "collection", l.source.String()}
+	resumes := false
 	for n := 0; n+1 < len(args); n += 2 {
-		if args[n] == "collection" {
-			args[n+1] = l.source.String()
+		switch args[n] {
+		case "cause", "collection": // l.cause and l.source say more
+		case "next":
+			resumes = args[n+1] == "watch"
+			fallthrough
+		default:
+			about = append(about, args[n], args[n+1])
 		}
 	}
-	klog.FromContext(ctx).Info(msg, args...)
+	log := klog.FromContext(ctx)
+	_, answered := errors.AsType[*lw.StatusError](l.cause)
+	if errors.Is(l.cause, lw.ErrExpired) || resumes && !answered && !errors.Is(l.cause, lw.ErrInvalidResponse) {
+		log.Info(msg, append([]any{"cause", l.cause}, about...)...)
+	} else {
+		log.Error(l.cause, msg, about...)
+	}
 }
 
 // registration implements [cache.ResourceEventHandlerRegistration].

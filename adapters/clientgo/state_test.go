@@ -7,8 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/fields"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -73,17 +76,36 @@ func TestFollowsRecreatedCollection(t *testing.T) {
 	require.Len(t, informer.GetStore().List(), 1)
 }
 
+// An informer that can never work reports why, once, and stops.
 func TestListerWithoutWrappedClient(t *testing.T) {
-	t.Parallel()
 	server := startServer(t)
 	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 	require.NoError(t, err)
-	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
-	informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil)
-	errs := make(chan error, 100)
-	require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { errs <- err }))
-	start(t, informer)
-	require.ErrorIs(t, <-errs, errNotWrapped)
+	for name, clients := range map[string]kubernetes.Interface{"ordinary clientset": clientset, "fake clientset": fake.NewClientset()} {
+		lister := &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				return clients.CoreV1().Pods("").List(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				return clients.CoreV1().Pods("").Watch(ctx, options)
+			},
+		}
+		t.Run(name+" with a watch error handler", func(t *testing.T) {
+			var errs []error
+			informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil)
+			require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { errs = append(errs, err) }))
+			informer.Run(t.Context().Done())
+			require.Len(t, errs, 1)
+			require.ErrorIs(t, errs[0], errNotWrapped)
+		})
+		t.Run(name, func(t *testing.T) {
+			reported := reportedErrors(t)
+			informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil)
+			informer.Run(t.Context().Done())
+			require.True(t, informer.IsStopped())
+			require.Equal(t, []string{errNotWrapped.Error()}, reported())
+		})
+	}
 }
 
 func TestInformerWithoutExample(t *testing.T) {
