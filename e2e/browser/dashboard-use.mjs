@@ -262,7 +262,7 @@ export function usage(name) {
       await view.until('the countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
       await view.accessible(axe, 'error at the start')
       await cluster.restart()
-      await view.page.click('#retry')
+      await view.page.$eval('#retry', (button) => button.click()) // the page may have retried already and hidden the button
       await view.rows('shop/web-0')
       await view.until('the menu', () => view.text('.sidebar [aria-current]'), 'pods')
     }))
