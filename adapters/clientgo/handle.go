@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,11 +22,12 @@ import (
 type handle struct {
 	decoder *decoder
 	object  *object
+	shared  bool // the reader wants to share nested values with other readers
 }
 
 // handle returns a *handle for o. If o cannot be encoded or decoded, handle returns the transform's result or the decode
 // error instead.
-func (d *decoder) handle(o *object) (any, error) {
+func (d *decoder) handle(o *object, shared bool) (any, error) {
 	if known := o.decoded.Load(); known != nil {
 		if known.strong != nil {
 			return known.strong, nil
@@ -33,16 +36,16 @@ func (d *decoder) handle(o *object) (any, error) {
 			return nil, known.err
 		}
 	}
-	return &handle{d, o}, nil
+	return &handle{d, o, shared}, nil
 }
 
 // GetObjectKind implements [runtime.Object].
 func (*handle) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject decodes a new struct, which shares no memory with other structs. If that fails, it returns an
-// *undecodable. Readers cannot use it, and the indexer reports the error to the next reader.
+// DeepCopyObject decodes a new struct, which shares no memory with other structs unless the reader asked for that. If
+// decoding fails, it returns an *undecodable. Readers cannot use it, and the indexer reports the error to the next reader.
 func (h *handle) DeepCopyObject() runtime.Object {
-	object, err := h.decoder.newStruct(h.object)
+	object, err := h.decoder.newStruct(h.object, h.shared)
 	if err != nil {
 		h.object.decoded.Store(&decoded{err: err})
 		return &undecodable{h, err}
@@ -60,11 +63,23 @@ func structOf(obj any) any {
 
 // newStruct returns a struct that the caller may modify. It decodes the object, unless it is cheaper to copy a struct that
 // another reader uses: in benchmarks with Pods, decoding takes as long as copying from protobuf, and four times as long
-// from JSON.
-func (d *decoder) newStruct(o *object) (runtime.Object, error) {
+// from JSON. If shared is set, only the outermost struct or map is new, because controller-runtime sets the kind in it.
+func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
+	if shared {
+		value, err := d.read(o, true)
+		if err != nil {
+			return nil, err
+		}
+		if u, ok := value.(*unstructured.Unstructured); ok {
+			return &unstructured.Unstructured{Object: maps.Clone(u.Object)}, nil
+		}
+		outer := reflect.New(d.example.Elem())
+		outer.Elem().Set(reflect.ValueOf(value).Elem())
+		return outer.Interface().(runtime.Object), nil
+	}
 	if _, ok := o.encoded.(*message); !ok {
-		if shared, ok := d.value(o.decoded.Load()).(runtime.Object); ok {
-			return shared.DeepCopyObject(), nil
+		if known, ok := d.value(o.decoded.Load()).(runtime.Object); ok {
+			return known.DeepCopyObject(), nil
 		}
 	}
 	return d.decode(o.encoded)

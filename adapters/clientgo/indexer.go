@@ -43,10 +43,11 @@ func newIndexer(i *informer) *indexer {
 	}
 }
 
-// read returns what a reader of the indexer receives for a stored object.
-func (x *indexer) read(o *object) (any, error) {
+// read returns a stored object in the form that the indexer's readers expect. shared is set if a copying reader wants to share
+// nested values.
+func (x *indexer) read(o *object, shared bool) (any, error) {
 	if x.copying {
-		return x.informer.decoder.handle(o)
+		return x.informer.decoder.handle(o, shared)
 	}
 	return x.informer.decoder.read(o, true)
 }
@@ -69,7 +70,7 @@ func (x *indexer) List() []any {
 	held := x.store.List()
 	list := make([]any, 0, len(held))
 	for _, o := range held {
-		value, err := x.read(o)
+		value, err := x.read(o, false)
 		if err != nil {
 			x.informer.report(o, err)
 			continue
@@ -100,6 +101,7 @@ func (x *indexer) Get(obj any) (item any, exists bool, err error) {
 
 // GetByKey implements [cache.Store]. It returns an error if the object cannot be decoded.
 func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
+	key, shared := strings.CutSuffix(key, sharedSuffix)
 	namespace, name, found := strings.Cut(key, "/")
 	if !found {
 		namespace, name = "", key
@@ -108,7 +110,7 @@ func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
-	if item, err = x.read(o); err != nil {
+	if item, err = x.read(o, shared); err != nil {
 		return nil, false, fmt.Errorf("object %s: %w", key, err)
 	}
 	return item, true, nil
@@ -127,27 +129,41 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	for _, value := range values {
 		seen.Insert(index.List(value)...)
 	}
-	return x.readAll(seen.UnsortedList())
+	return x.readAll(seen.UnsortedList(), false)
 }
 
 // ByIndex implements [cache.Indexer]. It also finds objects by [LabelField], as controller-runtime's cache names its index.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
-	if key, ok := strings.CutPrefix(name, "field:"+labelField); ok {
+	key, labeled := strings.CutPrefix(name, "field:"+labelField)
+	key, shared := strings.CutPrefix(key, "field:"+sharedField)
+	if labeled || shared {
 		namespace, value, _ := strings.Cut(value, "/")
-		return x.readAll(x.byLabel(key, value, namespace))
+		return x.readAll(x.byLabel(key, value, namespace), shared)
 	}
 	_, index, err := x.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return x.readAll(index.List(value))
+	return x.readAll(index.List(value), false)
 }
 
-const labelField = "listwatch.label:"
+const (
+	labelField   = "listwatch.label:"
+	sharedField  = "listwatch.shared:"
+	sharedSuffix = "\x00shared"
+)
 
 // LabelField returns the name of a field for field selectors of controller-runtime's cache. Its value is the value of a
 // label. The informers of this package build an index when the field is first used.
 func LabelField(key string) string { return labelField + key }
+
+// SharedField is like [LabelField], but readers of an informer with CopyingReaders share nested values of the objects. With
+// an empty key, the field selects all objects, and its value must be empty.
+func SharedField(key string) string { return sharedField + key }
+
+// SharedName returns a name with which a reader of an informer with CopyingReaders finds the object with this name, and
+// shares nested values with other readers.
+func SharedName(name string) string { return name + sharedSuffix }
 
 const (
 	// allNamespaces is the namespace in index values with which controller-runtime's cache selects all namespaces.
@@ -162,7 +178,7 @@ const (
 func (x *indexer) byLabel(key, value, namespace string) []*object {
 	x.mu.Lock()
 	index := x.labels[key]
-	if index == nil && len(x.labels) < maxLabelIndexes {
+	if index == nil && key != "" && len(x.labels) < maxLabelIndexes {
 		index = lwcache.NewIndex(x.store, func(o *object, to []string) []string {
 			for name, value := range labelsOf(o) {
 				if name == key {
@@ -186,10 +202,10 @@ func (x *indexer) byLabel(key, value, namespace string) []*object {
 	return found
 }
 
-func (x *indexer) readAll(objects []*object) ([]any, error) {
+func (x *indexer) readAll(objects []*object, shared bool) ([]any, error) {
 	list := make([]any, len(objects))
 	for n, o := range objects {
-		value, err := x.read(o)
+		value, err := x.read(o, shared)
 		if err != nil {
 			return nil, fmt.Errorf("object %s: %w", o.Key(), err)
 		}

@@ -76,7 +76,6 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 // sharedKinds returns a function that reports whether readers of a kind may share structs, because the options disable deep
 // copies for all or some of its objects.
 func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
-	set := func(disabled *bool) bool { return disabled != nil && *disabled }
 	all := set(opts.DefaultUnsafeDisableDeepCopy)
 	for _, namespace := range opts.DefaultNamespaces {
 		all = all || set(namespace.UnsafeDisableDeepCopy)
@@ -98,24 +97,44 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 // copied.
 type decodingCache struct{ cache.Cache }
 
-// Get implements [client.Reader]. Without a copy, there would be nothing to return, so it ignores an option that disables
-// the copy. The result is not shared, so the caller can still use it in the same way.
+// NeedLeaderElection implements manager.LeaderElectionRunnable, as controller-runtime's cache does.
+func (c *decodingCache) NeedLeaderElection() bool { return false }
+
+// Get implements [client.Reader]. An informer has no struct that controller-runtime could return without a copy. If opts
+// disable the copy, Get asks the informer for a copy that shares nested values.
 func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
+	var all client.GetOptions
+	all.ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
+	if set(all.UnsafeDisableDeepCopy) {
+		shared := client.ObjectKey{Namespace: key.Namespace, Name: clientgo.SharedName(key.Name)}
+		if err := c.Cache.Get(ctx, shared, out, opts...); err == nil {
+			return nil
+		}
+		// Only an error for the name of the caller is useful.
+	}
 	return again(func() error { return c.Cache.Get(ctx, key, out, opts...) })
 }
 
-// List implements [client.Reader]. Like Get, it ignores an option that disables copies. If a label must have a certain
-// value, List selects the objects with an index instead of comparing the labels of all objects.
+// List implements [client.Reader]. If a label must have a certain value, List selects the objects with an index instead of
+// comparing the labels of all objects. If opts disable deep copies, List behaves like Get, except that objects selected by
+// fields share nothing.
 func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
-	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
 	var all client.ListOptions
 	all.ApplyOptions(opts)
-	if key, value, ok := requiredLabel(all.LabelSelector); ok && all.FieldSelector == nil {
+	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
+	key, value, labeled := requiredLabel(all.LabelSelector)
+	switch {
+	case all.FieldSelector != nil:
+	case set(all.UnsafeDisableDeepCopy):
+		opts = append(opts, client.MatchingFields{clientgo.SharedField(key): value})
+	case labeled:
 		opts = append(opts, client.MatchingFields{clientgo.LabelField(key): value})
 	}
 	return again(func() error { return c.Cache.List(ctx, out, opts...) })
 }
+
+func set(disabled *bool) bool { return disabled != nil && *disabled }
 
 // requiredLabel returns a label that each selected object has, and its value.
 func requiredLabel(selector labels.Selector) (key, value string, ok bool) {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
@@ -54,31 +55,66 @@ func TestReadObjectsDoNotStayInMemory(t *testing.T) {
 	require.Less(t, heap()-before, int64(objects*size/2))
 }
 
-// Readers may modify their objects, whatever options they use.
+// Readers may modify their objects.
 func TestReadersOwnTheirObjects(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")
 	c := startCache(t, server, cache.Options{})
-	for name, opts := range map[string]struct {
-		get  []client.GetOption
-		list []client.ListOption
-	}{
-		"without options":   {},
-		"without deep copy": {[]client.GetOption{client.UnsafeDisableDeepCopy}, []client.ListOption{client.UnsafeDisableDeepCopy}},
+	for range 2 {
+		var pod corev1.Pod
+		require.NoError(t, c.Get(t.Context(), key, &pod))
+		require.Equal(t, "web:1", pod.Spec.Containers[0].Image)
+		pod.Spec.Containers[0].Image = "changed"
+		var pods corev1.PodList
+		require.NoError(t, c.List(t.Context(), &pods))
+		require.Equal(t, "web:1", pods.Items[0].Spec.Containers[0].Image)
+		pods.Items[0].Spec.Containers[0].Image = "changed"
+	}
+}
+
+// A reader that disables the deep copy shares nested values with the next such reader, as in controller-runtime. The kind
+// that controller-runtime sets is not shared.
+func TestReadersShareObjectsWithoutDeepCopy(t *testing.T) {
+	server := labeled(t)
+	c := startCache(t, server, cache.Options{})
+	for name, list := range map[string][]client.ListOption{
+		"all": nil, "by label": {client.MatchingLabels{"tier": "front"}}, "in a namespace": {client.InNamespace("shop"), client.HasLabels{"tier"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 2 {
-				var pod corev1.Pod
-				require.NoError(t, c.Get(t.Context(), key, &pod, opts.get...))
-				require.Equal(t, "web:1", pod.Spec.Containers[0].Image)
-				pod.Spec.Containers[0].Image = "changed"
-				var pods corev1.PodList
-				require.NoError(t, c.List(t.Context(), &pods, opts.list...))
-				require.Equal(t, "web:1", pods.Items[0].Spec.Containers[0].Image)
-				pods.Items[0].Spec.Containers[0].Image = "changed"
+			var first, second corev1.Pod
+			require.NoError(t, c.Get(t.Context(), key, &first, client.UnsafeDisableDeepCopy))
+			first.Labels["mark"] = name
+			require.NoError(t, c.Get(t.Context(), key, &second, client.UnsafeDisableDeepCopy))
+			require.Equal(t, name, second.Labels["mark"])
+			require.Equal(t, "Pod", second.Kind)
+			opts := append([]client.ListOption{client.UnsafeDisableDeepCopy}, list...)
+			var pods corev1.PodList
+			require.NoError(t, c.List(t.Context(), &pods, opts...))
+			marks := 0
+			for _, pod := range pods.Items {
+				require.Equal(t, pod.Name == "a", pod.Labels["mark"] == name)
+				if pod.Name == "a" {
+					marks++
+				}
 			}
+			require.Equal(t, 1, marks)
+			runtime.KeepAlive(first)
 		})
 	}
+	var widgets [2]*unstructured.Unstructured
+	for n := range widgets {
+		widgets[n] = widget()
+		require.NoError(t, c.Get(t.Context(), key, widgets[n], client.UnsafeDisableDeepCopy))
+		widgets[n].SetLabels(map[string]string{"mark": fmt.Sprint(n)})
+	}
+	require.Equal(t, "1", widgets[0].GetLabels()["mark"])
+	require.EqualError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "none"}, &corev1.Pod{}, client.UnsafeDisableDeepCopy), `Pod "none" not found`)
+}
+
+func TestCacheNeedsNoLeaderElection(t *testing.T) {
+	c, err := NewCache(&rest.Config{Host: startServer(t).URL}, cache.Options{})
+	require.NoError(t, err)
+	require.False(t, c.(manager.LeaderElectionRunnable).NeedLeaderElection())
 }
 
 // If the cache's options disable deep copies, readers share structs, as in controller-runtime.
