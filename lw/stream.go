@@ -265,8 +265,8 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 	return true, nil
 }
 
-// deliver yields the events that an event of a watch means to the caller. before is the resourceVersion of the stream before the
-// event. deliver returns false if the sequence is over.
+// deliver passes a watch event on to the caller, with the ListStarted, Synced or WatchStarted that belongs before or after it.
+// before is the stream's resourceVersion before the event. deliver returns false if the sequence is over.
 func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) bool {
 	switch meaning {
 	case listed:

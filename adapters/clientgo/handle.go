@@ -1,13 +1,13 @@
 package clientgo
 
 import (
-	"fmt"
 	"iter"
 	"maps"
 	"reflect"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,16 +17,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// handle stands for a stored object in the results of an indexer whose readers copy each object. It decodes the object
-// instead of copying it, so no decoded struct stays in memory.
+// handle replaces a decoded struct for readers that copy each object. It decodes the object instead of copying it, so
+// no decoded struct stays in memory.
 type handle struct {
 	decoder *decoder
 	object  *object
 	shared  bool // the reader wants to share nested values with other readers
 }
 
-// handle returns a *handle for o. If o cannot be encoded or decoded, handle returns the transform's result or the decode
-// error instead.
+// handle returns a *handle for o. It returns the transform's result if the store keeps that instead of an encoding, and the
+// error if o could not be decoded before.
 func (d *decoder) handle(o *object, shared bool) (any, error) {
 	if known := o.decoded.Load(); known != nil {
 		if known.strong != nil {
@@ -48,7 +48,7 @@ func (h *handle) DeepCopyObject() runtime.Object {
 	object, err := h.decoder.newStruct(h.object, h.shared)
 	if err != nil {
 		h.object.decoded.Store(&decoded{err: err})
-		return &undecodable{h, err}
+		return &undecodable{h}
 	}
 	return object
 }
@@ -61,9 +61,8 @@ func structOf(obj any) any {
 	return obj
 }
 
-// newStruct returns a struct that the caller may modify. It decodes the object, unless it is cheaper to copy a struct that
-// another reader uses: in benchmarks with Pods, decoding takes as long as copying from protobuf, and four times as long
-// from JSON. If shared is set, only the outermost struct or map is new, because controller-runtime sets the kind in it.
+// newStruct returns a struct that the caller may modify. It decodes the object. If another reader already uses a struct that
+// was decoded from JSON, newStruct copies that struct instead, because JSON is slow to decode. If shared is set, only the outermost struct or map is new, because controller-runtime sets the kind in it.
 func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 	if shared {
 		value, err := d.read(o, true)
@@ -94,18 +93,19 @@ func (h *handle) GetObjectMeta() metav1.Object {
 	}
 }
 
-// undecodable is the copy of an object that cannot be decoded.
-type undecodable struct {
-	*handle
-	err error
-}
+// undecodable is the copy of an object that cannot be decoded. Its type name appears in controller-runtime's error.
+type undecodable struct{ *handle }
 
-func (u *undecodable) String() string {
-	return fmt.Sprintf("undecodable object %s: %v", u.object.Key(), u.err)
-}
-
-// labelsOf iterates over the labels of a stored object. It does not decode the rest of the object.
+// labelsOf iterates over the labels of a stored object. It does not decode the rest of the object. If the store keeps the
+// transform's result, readers see the labels of that result.
 func labelsOf(o *object) iter.Seq2[string, string] {
+	if known := o.decoded.Load(); known != nil && known.strong != nil {
+		result, err := meta.Accessor(known.strong)
+		if err != nil {
+			return maps.All(map[string]string(nil)) // a result without metadata has no labels
+		}
+		return maps.All(result.GetLabels())
+	}
 	if m, ok := o.encoded.(*message); ok {
 		return m.labels()
 	}
@@ -150,7 +150,7 @@ func (m *message) labels() iter.Seq2[string, string] {
 	}
 }
 
-// messageFields iterates over the length-delimited fields of a protobuf message that have a field number. It ends at a malformed
+// messageFields iterates over the length-delimited fields with a field number in a protobuf message. It ends at a malformed
 // field.
 func messageFields(message []byte, number protowire.Number) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {

@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
@@ -26,7 +28,7 @@ import (
 func heap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
-	runtime.GC() // frees what the first collection finalized
+	runtime.GC() // frees the objects whose finalizers ran after the first collection
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }
@@ -262,3 +264,24 @@ func TestLabelIndex(t *testing.T) {
 		require.Equal(t, 0, count(client.MatchingLabels{fmt.Sprint("label", n): "x"}))
 	}
 }
+
+// The index contains the labels that a transform has set, even if the result has another type.
+func TestLabelIndexOfTransformedObjects(t *testing.T) {
+	server := labeled(t)
+	c := startCache(t, server, cache.Options{DefaultTransform: func(object any) (any, error) {
+		pod := object.(*corev1.Pod).DeepCopy()
+		pod.Labels = map[string]string{"set": pod.Name}
+		return &labeledPod{*pod}, nil
+	}})
+	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})
+	require.NoError(t, err)
+	indexer := informer.(toolscache.SharedIndexInformer).GetIndexer()
+	for name, want := range map[string]int{"a": 1, "web": 0} {
+		found, err := indexer.ByIndex("field:"+clientgo.LabelField("set"), "shop/"+name)
+		require.NoError(t, err)
+		require.Len(t, found, want)
+	}
+}
+
+// labeledPod is the result of a transform that changes the type of an object.
+type labeledPod struct{ corev1.Pod }
