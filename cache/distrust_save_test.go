@@ -34,7 +34,7 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { s.store.Snapshot(); return true }
 				s.run(lines...)
 				if name == "interrupted a list" {
-					applyAll(s.reflector.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+					applyAll(s.reflector.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrInconsistent, Relist: true}})
 				}
 				next := saveAndRestore(t, s)
 				next.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
@@ -59,6 +59,6 @@ func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {
 	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Key: lw.Key{Name: "y"}}})
 	var text bytes.Buffer
 	require.ErrorIs(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw), errUndecoded)
-	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrInconsistent, Relist: true}})
 	require.NoError(t, Save(&text, store.Snapshot(), origin, (*lw.Object).Raw))
 }

@@ -43,7 +43,7 @@ func (incomparable) GetResourceVersion() string { return "7" }
 // the same resourceVersion counts as unchanged.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
-	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
+	for _, cause := range []error{lw.ErrInconsistent, lw.ErrResourceVersionTooLarge} {
 		s, w := NewStore(nil, lw.Identity[incomparable]{})
 		known := func() bool {
 			_, ok := s.known(nil, []byte("a"), nil, []byte("7"))
@@ -72,6 +72,6 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7")
-	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrInconsistent, Relist: true}})
 	require.Empty(t, s.resumable())
 }

@@ -109,6 +109,6 @@ func TestRebuiltServerIsDistrusted(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("10", object("a@3"))
 	require.Equal(t, "10", s.resumable())
-	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: lw.ErrReplaced, Relist: true}})
+	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.Interrupted, ResourceVersion: "10", Interruption: &lw.Interruption{Err: lw.ErrInconsistent, Relist: true}})
 	require.Empty(t, s.resumable())
 }

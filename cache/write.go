@@ -169,8 +169,7 @@ func (s *Store[T]) markSynced() {
 // resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots remember
 // this, so that a process that restores a saved snapshot also starts with a list.
 func (s *Store[T]) distrust(cause error) {
-	switch {
-	case errors.Is(cause, lw.ErrVersionRegressed), errors.Is(cause, lw.ErrReplaced), errors.Is(cause, lw.ErrResourceVersionTooLarge), errors.Is(cause, lw.ErrNoInitialEnd):
+	if errors.Is(cause, lw.ErrInconsistent) || errors.Is(cause, lw.ErrResourceVersionTooLarge) {
 		s.setDistrusted()
 	}
 }

@@ -78,7 +78,7 @@ func FuzzListBody(f *testing.F) {
 		want, items, accepted := refList(text)
 		require.Equal(t, json.Valid(text) && accepted, s.failure() == nil, "%v", s.failure())
 		if s.failure() != nil {
-			malformed, isMalformed := errors.AsType[*MalformedError](s.failure())
+			malformed, isMalformed := errors.AsType[*malformedError](s.failure())
 			require.True(t, isMalformed, "%v", s.failure())
 			require.Less(t, len(malformed.found), 200)
 			return

@@ -17,7 +17,7 @@ import (
 // ClientOptions configures a [Client]. The zero value is ready to use.
 type ClientOptions struct {
 	// MaxFrame limits the size of one event or list item in bytes, which also limits the memory per response. A larger
-	// event or item causes a *[FrameTooLargeError]. Zero means 64 MiB. The maximum is 1 GiB.
+	// event or item causes [ErrTooLarge]. Zero means 64 MiB. The maximum is 1 GiB.
 	MaxFrame int
 
 	// MetadataOnly requests PartialObjectMetadata, which contains only an object's metadata.
@@ -289,7 +289,7 @@ func (r *Resource) builtinKind() string {
 }
 
 // errWrongList reports a list that belongs to another resource.
-var errWrongList error = &MalformedError{expected: "a list of this resource", found: "another kind or apiVersion", err: ErrNotList}
+var errWrongList error = &malformedError{expected: "a list of this resource", found: "another kind or apiVersion", err: ErrNotList}
 
 // checkItem checks an item against the members before the first item. Lists of custom resources send their kind after
 // the items, so checkItem then derives the kind of the list from the item.
@@ -398,7 +398,7 @@ func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
 		return nil
 	}
-	return &MalformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: ErrNotList}
+	return &malformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: ErrNotList}
 }
 
 // learnKind remembers the kind of a watch event's object, so that a list of another kind cannot replace the objects of a

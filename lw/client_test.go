@@ -75,7 +75,7 @@ func TestMalformedLists(t *testing.T) {
 	for body, want := range cases {
 		_, _, err := list(t, body, nil)
 		require.EqualError(t, err, want)
-		require.ErrorAs(t, err, new(*MalformedError))
+		require.ErrorAs(t, err, new(*malformedError))
 	}
 }
 

@@ -73,7 +73,7 @@ func walk(seed uint64, seen map[string]bool) {
 var stateNames = map[state]string{listing: "listing", streaming: "streaming", watching: "watching", checking: "checking", stopped: "stopped"}
 
 func randomFault(random *rand.Rand) error {
-	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &MalformedError{}}
+	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &malformedError{}}
 	return faults[random.IntN(len(faults))]
 }
 

@@ -27,7 +27,7 @@
 // [Interrupted] event with a typed cause:
 //
 //   - *[StatusError]: the server returned an error.
-//   - *[MalformedError] and *[FrameTooLargeError]: the response is not valid.
+//   - An error that matches [ErrInvalidResponse]: the response is not valid.
 //   - [ErrWatchClosed]: the server closed the watch cleanly.
 //   - An error of the transport.
 //

@@ -32,8 +32,8 @@ var (
 	// cache.Informer permits.
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
-	// ErrInvalidResponse means that a response breaks the protocol. The errors below name the violation. A
-	// *[MalformedError] also matches it, unless the response was truncated.
+	// ErrInvalidResponse means that a response breaks the protocol: it is not valid JSON, or it has an unexpected
+	// structure. The errors below name some violations. A truncated response matches io.ErrUnexpectedEOF instead.
 	ErrInvalidResponse = errors.New("the response is not valid")
 	// ErrSilent means that no data arrived within the idle timeout. The connection is probably half-open.
 	ErrSilent = errors.New("no data arrived within the idle timeout: the connection may be half-open")
@@ -43,30 +43,36 @@ var (
 
 // The following errors match [ErrInvalidResponse].
 var (
-	// ErrVersionRegressed means that the resourceVersion of the collection decreased, for example after a backup was
-	// restored.
-	ErrVersionRegressed error = &violation{"the collection's resourceVersion decreased: was a backup restored?"}
-	// ErrReplaced means that the objects on the server contradict the state that the stream has reached, for example
-	// because the cluster was rebuilt at the same address.
-	ErrReplaced error = &violation{"the server's objects contradict the earlier state of the collection: was the cluster rebuilt?"}
-	// ErrNoInitialEnd means that the initial-events-end bookmark of a streaming list is missing or misplaced.
-	ErrNoInitialEnd error = &violation{"the initial-events-end bookmark of the streaming list is missing or misplaced"}
-	// ErrNotList means that the response is not a list of this resource, for example an HTML page or a single object. It
-	// is wrapped in a *[MalformedError].
-	ErrNotList error = &violation{"the response is not a list"}
-	// ErrNoProgress means that a paginated list repeats its first object or a continue token, or has too many empty
-	// pages in a row.
-	ErrNoProgress error = &violation{"the list's pagination makes no progress"}
-	// ErrInconsistentPages means that the pages of a list have different resourceVersions.
-	ErrInconsistentPages error = &violation{"the pages of the list have different resourceVersions"}
+	// ErrNotList means that the response is not a list of this resource, for example an HTML page or a single object.
+	ErrNotList error = &violation{"the response is not a list", ErrInvalidResponse}
+	// ErrTooLarge means that an event, a list item or a message exceeds its size limit. See [ClientOptions].MaxFrame.
+	ErrTooLarge error = &violation{"an event, a list item or a message is larger than the limit", ErrInvalidResponse}
+	// ErrInconsistent means that responses contradict each other or the state that the stream has reached, for example
+	// because a backup was restored or the cluster was rebuilt at the same address. The error text names the
+	// contradiction. Stored objects may differ from those on the server until the next list is complete.
+	ErrInconsistent error = &violation{"the server's responses contradict each other", ErrInvalidResponse}
 )
 
-// violation is a cause of ErrInvalidResponse.
-type violation struct{ text string }
+// The following errors match ErrInconsistent.
+var (
+	errVersionRegressed error = &violation{"the collection's resourceVersion decreased: was a backup restored?", ErrInconsistent}
+	errReplaced         error = &violation{"the server's objects contradict the earlier state of the collection: was the cluster rebuilt?", ErrInconsistent}
+	errNoInitialEnd     error = &violation{"the initial-events-end bookmark of the streaming list is missing or misplaced", ErrInconsistent}
+	// errNoProgress means that a paginated list repeats its first object or a continue token, or has too many empty pages
+	// in a row.
+	errNoProgress        error = &violation{"the list's pagination makes no progress", ErrInconsistent}
+	errInconsistentPages error = &violation{"the pages of the list have different resourceVersions", ErrInconsistent}
+)
+
+// violation is an error that matches a more general one.
+type violation struct {
+	text string
+	of   error
+}
 
 func (v *violation) Error() string { return v.text }
 
-func (*violation) Unwrap() error { return ErrInvalidResponse }
+func (v *violation) Unwrap() error { return v.of }
 
 // IsPermanent reports whether retrying cannot help, because the server returned 401, 403 or 404. Use it as
 // [Options.StopOn]. It returns false for [ErrInvalidResponse], which may come from a proxy while the server is down.
@@ -74,39 +80,34 @@ func IsPermanent(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
 }
 
-// MalformedError reports a response that is not valid: it is not JSON, it is truncated, or it has an unexpected
-// structure. It is safe to log, because it quotes at most one byte, an event type or a kind from the response.
-// errors.Is matches it with [ErrInvalidResponse], or with io.ErrUnexpectedEOF if the text is truncated.
-type MalformedError struct {
-	Offset int64 // byte offset in the response body, or in the text that was parsed
-
+// malformedError reports a response that is not valid: it is not JSON, it is truncated, it has an unexpected structure,
+// or a part of it is too large. It is safe to log, because it quotes at most one byte, an event type or a kind from the
+// response.
+type malformedError struct {
+	offset   int64  // byte offset in the response body, or in the text that was parsed
 	expected string // expected syntax or value
-	found    string // syntax or value at Offset
+	found    string // syntax or value at offset
 	err      error  // io.ErrUnexpectedEOF if the text is truncated, an error that matches ErrInvalidResponse, or nil
-	html     bool   // whether the text at Offset is the start of an HTML page
+	html     bool   // whether the text at offset is the start of an HTML page
 }
 
-func (e *MalformedError) Error() string {
-	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.expected + ", found " + e.found
+func frameTooLarge(offset int64, limit int) error {
+	return &malformedError{
+		offset: offset, err: ErrTooLarge, expected: "an event or a list item of at most " + strconv.Itoa(limit) + " bytes",
+		found: "a larger one: raise ClientOptions.MaxFrame if this is expected",
+	}
+}
+
+func (e *malformedError) Error() string {
+	return "malformed response at byte " + strconv.FormatInt(e.offset, 10) + ": expected " + e.expected + ", found " + e.found
 }
 
 // Unwrap returns io.ErrUnexpectedEOF if the text is truncated, or an error that matches [ErrInvalidResponse].
-func (e *MalformedError) Unwrap() error {
+func (e *malformedError) Unwrap() error {
 	if e.err == nil {
 		return ErrInvalidResponse
 	}
 	return e.err
-}
-
-// FrameTooLargeError reports an event or a list item that exceeds the size limit.
-type FrameTooLargeError struct {
-	Offset int64 // byte offset of the event or item in the response body
-	Limit  int   // size limit of an event or item, in bytes
-}
-
-func (e *FrameTooLargeError) Error() string {
-	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than the limit of " +
-		strconv.Itoa(e.Limit) + " bytes: raise ClientOptions.MaxFrame if this is expected"
 }
 
 // DecodeError reports a well-formed object that the codec could not decode.

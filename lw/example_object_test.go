@@ -88,12 +88,11 @@ func ExampleProject_malformed() {
 }
 
 // The error text does not contain the secret.
-func ExampleMalformedError() {
+func ExampleParseObject_secret() {
 	_, err := lw.ParseObject([]byte(`{"metadata":{"name":"token"},"data":{"password":s3cret}}`))
-	malformed, ok := errors.AsType[*lw.MalformedError](err)
-	fmt.Println(ok, malformed.Offset)
+	fmt.Println(errors.Is(err, lw.ErrInvalidResponse))
 	fmt.Println(err)
 	// Output:
-	// true 48
+	// true
 	// malformed response at byte 48: expected a value, found 's'
 }

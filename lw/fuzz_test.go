@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzEvents checks that the events and the error do not depend on how the stream is split into reads. Each error must
-// be a MalformedError.
+// be a malformedError.
 func FuzzEvents(f *testing.F) {
 	f.Add(twoEvents)
 	f.Add(podEvent("ADDED", "a", "1") + expiredEvent + "garbage")
@@ -22,13 +22,13 @@ func FuzzEvents(f *testing.F) {
 		require.Equal(t, whole, single)
 		require.Equal(t, err, singleErr)
 		if err != nil {
-			require.IsType(t, &MalformedError{}, err)
+			require.IsType(t, &malformedError{}, err)
 		}
 	})
 }
 
 // FuzzList checks that the objects of a list and the error do not depend on how the body is split into reads. Each
-// error must be a MalformedError.
+// error must be a malformedError.
 func FuzzList(f *testing.F) {
 	f.Add(podList("12", "next", "a", "b"))
 	f.Add(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7}}`)
@@ -54,7 +54,7 @@ func FuzzList(f *testing.F) {
 			require.NoError(t, err, "%s", object)
 		}
 		if err != nil {
-			require.IsType(t, &MalformedError{}, err)
+			require.IsType(t, &malformedError{}, err)
 		}
 	})
 }

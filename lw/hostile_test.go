@@ -55,7 +55,7 @@ func (b *scriptBodyOf) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-func tooLargeAt(offset int64) error { return &FrameTooLargeError{Offset: offset, Limit: hostileFrame} }
+func tooLargeAt(offset int64) error { return frameTooLarge(offset, hostileFrame) }
 
 const (
 	hostileEvent = `{"type":"ADDED","object":{"metadata":{"name":"a"},`
@@ -83,13 +83,13 @@ func TestHostileBodies(t *testing.T) {
 		"watch: endless escape sequences":                       {first: hostileEvent + `"a":"`, then: `\u0041`, want: tooLargeAt(0)},
 		"watch: endless white space within an event":            {first: `{"type"`, then: " ", want: tooLargeAt(0)},
 		"watch: endless white space between events":             {then: "\n", slow: true, want: ErrSilent},
-		"watch: endless nesting":                                {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, expected: "at most 1000 levels of nesting", found: "1001"}},
+		"watch: endless nesting":                                {first: hostileEvent + `"a":`, then: "[", want: &malformedError{offset: 1052, expected: "at most 1000 levels of nesting", found: "1001"}},
 		"watch: endless Status":                                 {first: `{"type":"ERROR","object":{"kind":"Status","message":"`, then: "x", want: tooLargeAt(0)},
-		"watch: invalid JSON":                                   {then: "no ", want: &MalformedError{expected: "a watch event", found: "'n'"}},
+		"watch: invalid JSON":                                   {then: "no ", want: &malformedError{expected: "a watch event", found: "'n'"}},
 		"list: endless white space before the list":             {list: true, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space within the list":             {list: true, first: `{`, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space after the list":              {list: true, first: hostileList + `"items":[]}`, then: " ", slow: true, want: ErrSilent},
-		"list: text after the list":                             {list: true, first: hostileList + `"items":[]}`, then: "x", want: &MalformedError{Offset: 64, expected: "the end of the body after the list", found: "'x'"}},
+		"list: text after the list":                             {list: true, first: hostileList + `"items":[]}`, then: "x", want: &malformedError{offset: 64, expected: "the end of the body after the list", found: "'x'"}},
 		"list: endless string in an unknown field":              {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
 		"list: endless unknown members":                         {list: true, first: `{`, then: `"x":[{}],`, slow: true, want: ErrSilent},
 		"list: endless member name":                             {list: true, first: `{"`, then: "x", want: tooLargeAt(1)},
@@ -194,7 +194,7 @@ func TestHostileStreamingLists(t *testing.T) {
 		max     int
 		want    error
 	}{
-		"ordered by resourceVersion":     {func(n int) int { return n + 1 }, 0, ErrNoInitialEnd},
+		"ordered by resourceVersion":     {func(n int) int { return n + 1 }, 0, errNoInitialEnd},
 		"not ordered by resourceVersion": {func(n int) int { return 1_000_000 - n }, 2000, errEnough},
 		"ordered, above the maximum":     {func(n int) int { return n + 1 }, 20, errEnough},
 	} {
@@ -228,10 +228,10 @@ func TestHostilePages(t *testing.T) {
 		asks int
 		want error
 	}{
-		"same token":                       {pages(same, "a"), 2, ErrNoProgress},
-		"same token without objects":       {pages(same), 2, ErrNoProgress},
-		"new tokens without objects":       {pages(another), requestBurst, ErrNoProgress},
-		"new tokens with the same objects": {pages(another, "a"), 2, ErrNoProgress},
+		"same token":                       {pages(same, "a"), 2, errNoProgress},
+		"same token without objects":       {pages(same), 2, errNoProgress},
+		"new tokens without objects":       {pages(another), requestBurst, errNoProgress},
+		"new tokens with the same objects": {pages(another, "a"), 2, errNoProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
@@ -249,7 +249,7 @@ func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},
 		answer{body: podList("5", "", "a", "b")})
-	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + errNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.requests[2])
 
@@ -277,7 +277,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, "5", 0, &Options{}, &MalformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
+	requireEnd(t, server, "5", 0, &Options{}, &malformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
@@ -286,7 +286,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
-	requireEnd(t, server, "", 0, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, expected: "a list with items",
+	requireEnd(t, server, "", 0, &Options{NoStreamingList: true}, &malformedError{offset: 1010, expected: "a list with items",
 		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: ErrNotList})
 }
 

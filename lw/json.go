@@ -24,7 +24,7 @@ type decoder interface {
 	// event reads the next event of a watch into o. At the end of the stream it returns false, and failure returns
 	// io.EOF.
 	event(o *Scanned) (EventType, bool)
-	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *MalformedError.
+	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *malformedError.
 	status(o *Scanned) error
 
 	Fail(err error) bool // records err, unless an error was recorded before
@@ -61,14 +61,14 @@ func (s scanner) failure() error { return failure(s.Err()) }
 func failure(err error) error {
 	switch e := err.(type) {
 	case *jsonscan.SyntaxError:
-		malformed := &MalformedError{Offset: e.Offset, expected: e.Expected, found: e.Found, err: e.Err}
+		malformed := &malformedError{offset: e.Offset, expected: e.Expected, found: e.Found, err: e.Err}
 		if e.Found == "'<'" {
 			malformed.html = true
 			malformed.found += " (HTML? the response may come from a proxy or a login page)"
 		}
 		return malformed
 	case *jsonscan.LimitError:
-		return &FrameTooLargeError{Offset: e.Offset, Limit: e.Limit}
+		return frameTooLarge(e.Offset, e.Limit)
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (s scanner) status(o *Scanned) error {
 	} else if e := (&StatusError{}); e.parse(Value{string(o.body)}, s.Source()) {
 		return e
 	}
-	return &MalformedError{Offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
+	return &malformedError{offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
 }
 
 // event reads the next event of a watch, {"type":…,"object":…}, into o.

@@ -36,7 +36,7 @@ func TestEmptyPagesAfterObjectsNeedBudget(t *testing.T) {
 		answers = append(answers, answer{body: podList("5", "t"+strconv.Itoa(n))})
 	}
 	events, s := follow(t, nil, append(answers, answer{body: podList("5", "", "a")})...)
-	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + errNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.requests[len(answers)])
 }

@@ -101,7 +101,7 @@ func remedyOf(err error) string {
 		return "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists"
 	case errors.Is(err, ErrNotList):
 		return "check the URL: the response is not a list"
-	case err == ErrNoInitialEnd:
+	case err == errNoInitialEnd:
 		return "set Options.NoStreamingList: the server does not complete streaming lists"
 	case err == ErrSilent:
 		return "check the network; if this repeats, a proxy may be buffering the stream"

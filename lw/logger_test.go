@@ -100,7 +100,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
-	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{err: ErrNotList}))
+	require.Equal(t, "check the URL: the response is not a list", remedyOf(&malformedError{err: ErrNotList}))
 	require.Empty(t, remedyOf(status(500)))
 	require.Equal(t, "watch", nextOf(&Interruption{}))
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))

@@ -178,9 +178,9 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 func (m *machine) checked(now moment, r *response) (meaning, error) {
 	switch {
 	case versionRegressed(m.version, r.version):
-		return nothing, ErrVersionRegressed
+		return nothing, errVersionRegressed
 	case r.refuted:
-		return nothing, ErrReplaced
+		return nothing, errReplaced
 	}
 	m.startWatch(now)
 	if versionRegressed(r.first, m.version) {
@@ -194,7 +194,7 @@ func (m *machine) page(now moment, r *response) (meaning, error) {
 	if m.token == "" {
 		m.listVersion = r.version
 	} else if m.listVersion != r.version {
-		return nothing, ErrInconsistentPages
+		return nothing, errInconsistentPages
 	}
 	m.count(r.objects)
 	repeated := m.repeats(r)
@@ -202,7 +202,7 @@ func (m *machine) page(now moment, r *response) (meaning, error) {
 		m.policy.spend(now)
 	}
 	if repeated || r.objects == 0 && r.token != "" && m.policy.budgetDelay(now) > 0 {
-		return nothing, ErrNoProgress
+		return nothing, errNoProgress
 	}
 	if r.token != "" {
 		m.token = r.token
@@ -212,7 +212,7 @@ func (m *machine) page(now moment, r *response) (meaning, error) {
 		return nothing, nil
 	}
 	if m.from != "" && versionRegressed(m.version, r.version) {
-		return nothing, ErrVersionRegressed
+		return nothing, errVersionRegressed
 	}
 	m.completeList(now, r.version)
 	return complete, nil
@@ -248,7 +248,7 @@ func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 	m.heard += r.receiving // a slow link must not look like a server without streaming lists
 	switch {
 	case now-m.heard >= stalledStream:
-		return nothing, ErrNoInitialEnd
+		return nothing, errNoInitialEnd
 	case r.event == Bookmark:
 		return nothing, nil
 	}
@@ -260,7 +260,7 @@ func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 // streaming list is empty, endMark therefore requests an ordinary list, unless streaming lists have worked before.
 func (m *machine) endMark(now moment, r *response) (meaning, error) {
 	if m.from != "" && versionRegressed(m.version, r.version) {
-		return nothing, ErrVersionRegressed
+		return nothing, errVersionRegressed
 	}
 	if m.objects == 0 && !m.server.streamsProven() {
 		m.list(listing, r.version)
@@ -278,10 +278,10 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	}
 	bookmark := r.event == Bookmark || r.event == Synced // an initial-events-end bookmark in an ordinary watch has no other meaning
 	if !m.news && !bookmark && m.listVersion != "" && (version == m.listVersion || versionRegressed(m.listVersion, version)) {
-		return nothing, ErrNoInitialEnd // an initial object arrived after the initial-events-end bookmark
+		return nothing, errNoInitialEnd // an initial object arrived after the initial-events-end bookmark
 	}
 	if versionRegressed(m.version, version) {
-		return nothing, ErrVersionRegressed
+		return nothing, errVersionRegressed
 	}
 	m.heard = now
 	if m.owed != "" && version != "" && !versionRegressed(m.owed, version) {
@@ -404,11 +404,11 @@ func (m *machine) openFor(now moment) time.Duration {
 func (m *machine) causeOf(err error, healthy bool) error {
 	switch {
 	case m.state == streaming && err == ErrWatchClosed:
-		return ErrNoInitialEnd
+		return errNoInitialEnd
 	case m.state != watching:
 		return err
 	case err == ErrSilent && m.owed != "" && m.opened != 0:
-		return ErrReplaced
+		return errReplaced
 	case err != ErrWatchClosed || healthy:
 		m.short = 0
 		return err
@@ -425,8 +425,8 @@ func (m *machine) afterList(f fault, err error) (immediate bool) {
 	case f == expired && m.token != "" && !whole: // the continue token has expired
 		whole, immediate = true, true
 	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0": // a 400 may reject the saved resourceVersion of another server
-		from, immediate = "", from != "" && err != ErrVersionRegressed
-	case err == ErrNoProgress, err == ErrInconsistentPages:
+		from, immediate = "", from != "" && err != errVersionRegressed
+	case err == errNoProgress, err == errInconsistentPages:
 		whole = true
 	}
 	m.list(listing, from)
@@ -440,7 +440,7 @@ func (m *machine) afterStreamingList(f fault, err error, receiving bool) (immedi
 	switch from := m.from; {
 	case f == expired, f == badVersion:
 		m.relist("")
-		return from != "" && err != ErrVersionRegressed
+		return from != "" && err != errVersionRegressed
 	case f == overload, f == permanent:
 		m.relist(from)
 	case f == protocol, err == ErrSilent && !receiving, answered(err):
@@ -463,7 +463,7 @@ func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 	switch {
 	case m.version == "":
 		m.relist("")
-	case err == ErrNoInitialEnd: // the initial-events-end bookmark arrived before some objects
+	case err == errNoInitialEnd: // the initial-events-end bookmark arrived before some objects
 		m.server.stopStreams()
 		m.list(listing, m.version)
 		return true
@@ -472,7 +472,7 @@ func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 		return m.mayRelistAtOnce()
 	case f == badVersion:
 		m.relist("")
-		return err == ErrReplaced && m.mayRelistAtOnce()
+		return err == errReplaced && m.mayRelistAtOnce()
 	case statusCode(err) == 404, f == protocol && m.suspect >= maxSuspect:
 		m.relist(m.version)
 	case f == connection && err != ErrWatchClosed, now-m.heard >= checkAfter:

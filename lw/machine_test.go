@@ -67,7 +67,7 @@ func TestResume(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.options(), "the list must request the latest state, because the resourceVersion may come from another server")
 
 	r = resumed().opens()
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
+	require.Equal(t, &Interruption{Err: errVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
 	r.synced("3")
 
 	r = resumed()
@@ -166,12 +166,12 @@ func TestPagesMustHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
-		require.Equal(t, &Interruption{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
+		require.Equal(t, &Interruption{Err: errInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
 		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.options(), "the next list must be unpaginated")
 	}
 	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
-	require.Equal(t, ErrInconsistentPages, r.page("8", "", "b", 1).Err)
+	require.Equal(t, errInconsistentPages, r.page("8", "", "b", 1).Err)
 }
 
 func TestRepeatedPagesMakeNoProgress(t *testing.T) {
@@ -194,7 +194,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 					require.Nil(t, result)
 					continue
 				}
-				require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: firstDelay}, result)
+				require.Equal(t, &Interruption{Err: errNoProgress, Relist: true, Delay: firstDelay}, result)
 				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.options(), "the next list must be unpaginated")
 			}
 		})
@@ -217,7 +217,7 @@ func TestEmptyPagesNeedBudget(t *testing.T) {
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
 	}
-	require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
+	require.Equal(t, &Interruption{Err: errNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
 	require.Zero(t, r.options().Limit)
 }
 
@@ -236,7 +236,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: errVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.options())
 	r.synced("6")
 }
@@ -269,7 +269,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.Equal(t, watching, r.state, "the engine must not check again within five minutes")
 
 	r = quiet()
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true}, r.check("6", false))
+	require.Equal(t, &Interruption{Err: errVersionRegressed, Relist: true}, r.check("6", false))
 	require.Equal(t, ListOptions{Limit: 500}, r.options())
 }
 
@@ -282,7 +282,7 @@ func TestBrokenConnectionIsChecked(t *testing.T) {
 			require.False(t, r.fails(broken).Relist)
 			require.Equal(t, checking, r.state)
 			require.Equal(t, ListOptions{Limit: 1}, r.options())
-			require.Equal(t, &Interruption{Err: ErrReplaced, Relist: true}, r.check("9", true))
+			require.Equal(t, &Interruption{Err: errReplaced, Relist: true}, r.check("9", true))
 			require.Equal(t, ListOptions{Limit: 500}, r.options())
 		})
 	}

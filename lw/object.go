@@ -87,8 +87,8 @@ func objectOf(s *Scanned, raw string, prefixLen int, cuts []span) *Object {
 	}
 }
 
-// ParseObject parses the JSON text of an object. It keeps metadata.managedFields. The error is a *[MalformedError] or a
-// *[FrameTooLargeError].
+// ParseObject parses the JSON text of an object. It keeps metadata.managedFields. The error matches
+// [ErrInvalidResponse], or io.ErrUnexpectedEOF if the text is truncated.
 func ParseObject(text []byte) (*Object, error) {
 	s := textScanner(text)
 	var scanned Scanned

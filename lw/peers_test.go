@@ -150,6 +150,6 @@ func TestRepeatedEventsCauseRelist(t *testing.T) {
 		answer{body: podList("7", "", "a")})
 	require.Equal(t, []string{
 		"WATCH_STARTED @5", "ADDED a @6", "MODIFIED a @7", "INTERRUPTED connection reset @7",
-		"WATCH_STARTED @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
+		"WATCH_STARTED @7", "INTERRUPTED " + errVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
 	}, events[2:])
 }

@@ -208,7 +208,7 @@ func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):
 		return expired
-	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, ErrVersionRegressed), errors.Is(err, ErrReplaced):
+	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, errVersionRegressed), errors.Is(err, errReplaced):
 		return badVersion
 	case IsPermanent(err):
 		return permanent
@@ -222,7 +222,7 @@ func faultOf(err error) fault {
 		}
 		return protocol
 	}
-	if e, ok := errors.AsType[*MalformedError](err); ok && e.html { // gateways and captive portals also send HTML pages with status 200
+	if e, ok := errors.AsType[*malformedError](err); ok && e.html { // gateways and captive portals also send HTML pages with status 200
 		return connection
 	}
 	if answered(err) {
@@ -234,8 +234,7 @@ func faultOf(err error) fault {
 // answered reports whether err means that the server or a gateway sent an unusable response. A truncated body counts as
 // a connection failure instead.
 func answered(err error) bool {
-	_, tooLarge := errors.AsType[*FrameTooLargeError](err)
-	return tooLarge || statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)
+	return statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)
 }
 
 // statusCode returns the HTTP status code of a *StatusError, or zero for other errors.

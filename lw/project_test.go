@@ -261,7 +261,7 @@ func TestProjectedMemory(t *testing.T) {
 func TestProjectionLimitsNesting(t *testing.T) {
 	for levels, want := range map[int]error{
 		1000: nil,
-		1001: &MalformedError{Offset: 5000, expected: "at most 1000 levels of nesting", found: "1001"},
+		1001: &malformedError{offset: 5000, expected: "at most 1000 levels of nesting", found: "1001"},
 	} {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)

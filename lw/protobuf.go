@@ -90,7 +90,7 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 func (d protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
 	if !e.unmarshal(o.body, d.Source()) {
-		return &MalformedError{Offset: d.Offset(), expected: "a Status", found: "malformed protobuf"}
+		return &malformedError{offset: d.Offset(), expected: "a Status", found: "malformed protobuf"}
 	}
 	return e
 }

@@ -55,9 +55,8 @@ func TestProtobufFieldLongerThanList(t *testing.T) {
 		for missing := 1; missing < 5; missing++ {
 			header := field(2, text[:len(text)-missing])[:2] // the length is too small for the last field
 			_, err := list(envelope + header + text)
-			malformed, ok := err.(*lw.MalformedError)
-			require.True(t, ok, "%s, %d bytes: %v", name, missing, err)
-			require.ErrorContains(t, malformed, "expected a field within the list, found a field longer than the list")
+			require.ErrorIs(t, err, lw.ErrInvalidResponse, "%s, %d bytes", name, missing)
+			require.ErrorContains(t, err, "expected a field within the list, found a field longer than the list")
 		}
 	}
 }

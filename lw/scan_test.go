@@ -87,9 +87,9 @@ func TestStreamsTruncatedAtEveryByte(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "the stream is truncated at byte %d", cut)
-		malformed, ok := errors.AsType[*MalformedError](err)
+		malformed, ok := errors.AsType[*malformedError](err)
 		require.True(t, ok)
-		require.EqualValues(t, cut, malformed.Offset)
+		require.EqualValues(t, cut, malformed.offset)
 		if cut > first {
 			require.Len(t, events, 1)
 		}
@@ -195,10 +195,10 @@ func TestMalformedEvents(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readEvents(strings.NewReader(c.text))
-			malformed, ok := errors.AsType[*MalformedError](err)
+			malformed, ok := errors.AsType[*malformedError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, c.expected, malformed.expected)
-			require.Equal(t, c.offset, malformed.Offset, "%v", err)
+			require.Equal(t, c.offset, malformed.offset, "%v", err)
 			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
 			require.Equal(t, err, again, "reading byte by byte must return the same error")
 		})
@@ -212,7 +212,7 @@ func TestFrameLimit(t *testing.T) {
 		s := newScanner(strings.NewReader(stream), limit, nil)
 		_, ok := s.event(&Scanned{})
 		require.False(t, ok)
-		require.Equal(t, &FrameTooLargeError{Offset: 0, Limit: limit}, s.failure())
+		require.Equal(t, frameTooLarge(0, limit), s.failure())
 	}
 	s := newScanner(strings.NewReader(stream), len(event)-1, nil) // the limit does not count the newline, which is not part of the frame
 	for range 2 {
@@ -236,7 +236,7 @@ func FuzzValue(f *testing.F) {
 		}
 		require.Equal(t, json.Valid(text), err == nil, "%v", err)
 		if err != nil {
-			_, malformed := errors.AsType[*MalformedError](err)
+			_, malformed := errors.AsType[*malformedError](err)
 			require.True(t, malformed, "%v", err)
 			return
 		}

@@ -107,7 +107,7 @@ func TestSlowHostileBodiesEnd(t *testing.T) {
 		body string
 		want error
 	}{
-		"endless object":      {`{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 10_000), &FrameTooLargeError{Limit: 4000}},
+		"endless object":      {`{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 10_000), frameTooLarge(0, 4000)},
 		"blanks in an object": {`{"type":"ADDED","object":{` + strings.Repeat(" ", 10_000), ErrSilent},
 		"blanks":              {strings.Repeat("\n", 10_000), ErrSilent},
 	} {

@@ -142,7 +142,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	for _, version := range []string{"7", "8", "9"} {
 		require.Equal(t, streaming, r.state)
 		r.rest().opens()
-		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.closes())
+		require.Equal(t, &Interruption{Err: errNoInitialEnd, Relist: true}, r.closes())
 		require.Equal(t, listing, r.state)
 		r.synced(version)
 		r.watchFails(status(410))
@@ -167,7 +167,7 @@ func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 		r := newStreamingHarness(t, Options{}).opens()
 		r.receives("2")
 		require.Nil(t, r.marks("7"))
-		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.receives(late))
+		require.Equal(t, &Interruption{Err: errNoInitialEnd, Relist: true}, r.receives(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.options())
 		require.False(t, r.server.streamsLists())
 	}
@@ -179,7 +179,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
 	require.Equal(t, "9", r.options().ResourceVersion)
-	require.Equal(t, ErrVersionRegressed, r.marks("8").Err)
+	require.Equal(t, errVersionRegressed, r.marks("8").Err)
 }
 
 // The relist requests at least the stream's resourceVersion, so an older list breaks the protocol.
@@ -189,7 +189,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 	r.marks("7")
 	r.fails(status(410))
 	r.opens()
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
+	require.Equal(t, &Interruption{Err: errVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
 	require.Empty(t, r.options().ResourceVersion)
 }
 
@@ -208,7 +208,7 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	for _, version := range []string{"31", "32", "", "34", "35"} {
 		require.Nil(t, moves(version))
 	}
-	require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
+	require.Equal(t, &Interruption{Err: errNoInitialEnd, Relist: true}, moves("36"))
 	require.Equal(t, listing, r.state)
 }
 
@@ -356,7 +356,7 @@ func TestRegressedVersionRelistsLatest(t *testing.T) {
 		answer{body: podEvent("ADDED", "a", "101") + podEvent("ADDED", "b", "99")},
 		answer{body: podList("99", "", "b")},
 	)
-	regressed := "INTERRUPTED " + ErrVersionRegressed.Error()
+	regressed := "INTERRUPTED " + errVersionRegressed.Error()
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @100", "WATCH_STARTED @100", "ADDED a @101", regressed + " @101", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events)
 	require.Equal(t, "/api/v1/pods?limit=500", s.requests[2])
 

@@ -14,7 +14,7 @@ import (
 type Value struct{ raw string }
 
 // ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
-// encoding/json. The error is a *[MalformedError] or a *[FrameTooLargeError].
+// encoding/json. The error matches [ErrInvalidResponse], or io.ErrUnexpectedEOF if the text is truncated.
 func ParseValue(text []byte) (Value, error) {
 	s := textScanner(text)
 	s.Mark()

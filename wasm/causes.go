@@ -50,7 +50,7 @@ func errorCode(err error) string {
 	}{
 		{lw.ErrUnauthorized, "unauthorized"}, {lw.ErrForbidden, "forbidden"}, {lw.ErrNotFound, "not-found"},
 		{lw.ErrExpired, "expired"}, {lw.ErrTooManyRequests, "too-many-requests"}, {lw.ErrWatchClosed, "closed"},
-		{lw.ErrSilent, "silent"}, {lw.ErrTooManyObjects, "too-large"}, {errors.ErrUnsupported, "unsupported"},
+		{lw.ErrSilent, "silent"}, {lw.ErrTooManyObjects, "too-large"}, {lw.ErrTooLarge, "too-large"}, {errors.ErrUnsupported, "unsupported"},
 	} {
 		if errors.Is(err, known.err) {
 			return known.code
@@ -62,11 +62,8 @@ func errorCode(err error) string {
 		}
 		return "status"
 	}
-	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
+	if errors.Is(err, lw.ErrInvalidResponse) {
 		return "malformed"
-	}
-	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
-		return "too-large"
 	}
 	return "network"
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -18,7 +19,7 @@ func TestErrorsNameJavaScriptOptions(t *testing.T) {
 		return err
 	}
 	for expected, err := range map[string]error{
-		"the frame at byte 7 is larger than the limit of 9 bytes":                      &lw.FrameTooLargeError{Offset: 7, Limit: 9},
+		"found a larger one": errors.New("found a larger one: raise ClientOptions.MaxFrame if this is expected"),
 		"the collection has more than 1 objects: raise maxObjects if this is expected": tooManyObjects(t),
 		"listwatch: the path \"spec..nodeName\": expected a member name at byte 5":     project,
 		`listwatch: the resource pods has the invalid path segment ".."`:               resource(lw.Resource{Version: "..", Plural: "pods"}),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -19,6 +20,9 @@ const (
 	ended    = "unexpected end of the connection"
 )
 
+// noInitialEnd is a part of the text of the error for a streaming list without the bookmark at its end.
+const noInitialEnd = "initial-events-end bookmark"
+
 // causes assigns names to errors. The first matching entry applies.
 var causes = []struct {
 	target error
@@ -29,7 +33,6 @@ var causes = []struct {
 	{lw.ErrSilent, silent},
 	{lw.ErrResourceVersionTooLarge, "resourceVersion too large"},
 	{lw.ErrTooManyRequests, "429 too many requests"},
-	{lw.ErrNoInitialEnd, "no initial-events-end bookmark"},
 	{syscall.ECONNRESET, broken},
 	{syscall.EPIPE, broken},
 	{io.ErrUnexpectedEOF, ended},
@@ -39,13 +42,14 @@ var causes = []struct {
 // causeOf returns the name of the cause of an interruption. If the injected faults cannot cause err, causeOf returns
 // err itself. Examples are malformed data and status code 401.
 func causeOf(err error) (string, error) {
-	malformed, ok := errors.AsType[*lw.MalformedError](err)
-	if ok && errors.Is(malformed, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.ErrUnexpectedEOF) && err != io.ErrUnexpectedEOF {
 		return cutShort, nil
 	}
 	_, undecodable := errors.AsType[*lw.DecodeError](err)
-	_, tooLarge := errors.AsType[*lw.FrameTooLargeError](err)
-	if ok || undecodable || tooLarge || errors.Is(err, lw.ErrVersionRegressed) {
+	if errors.Is(err, lw.ErrInconsistent) && strings.Contains(err.Error(), noInitialEnd) {
+		return noInitialEnd, nil
+	}
+	if undecodable || errors.Is(err, lw.ErrInvalidResponse) {
 		return "", err
 	}
 	for _, cause := range causes {

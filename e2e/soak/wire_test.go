@@ -136,7 +136,7 @@ func TestExpectedFailuresHaveACause(t *testing.T) {
 		require.NoError(t, wrong)
 		require.Equal(t, want, name)
 	}
-	for _, err := range []error{&lw.MalformedError{}, &lw.DecodeError{Err: io.EOF}, lw.ErrVersionRegressed, &lw.StatusError{Code: 401}} {
+	for _, err := range []error{lw.ErrInvalidResponse, &lw.DecodeError{Err: io.EOF}, lw.ErrInconsistent, &lw.StatusError{Code: 401}} {
 		_, wrong := causeOf(err)
 		require.Error(t, wrong, "%v", err)
 	}

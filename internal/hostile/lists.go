@@ -53,7 +53,7 @@ func wrongLists() []Scenario {
 				}
 				c.list()
 			}},
-		{Name: "pages-ahead", Does: "sends each page of a list at the latest resourceVersion instead of at the first page's resourceVersion", Causes: []error{lw.ErrInconsistentPages}, Lists: true,
+		{Name: "pages-ahead", Does: "sends each page of a list at the latest resourceVersion instead of at the first page's resourceVersion", Causes: []error{lw.ErrInconsistent}, Lists: true,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.Step()
@@ -81,7 +81,7 @@ func wrongLists() []Scenario {
 			}
 			c.write(List(c.version(at), next, items))
 		})},
-		{Name: "empty-pages", Does: "sends empty pages with new continue tokens forever", Causes: []error{lw.ErrNoProgress}, Lists: true,
+		{Name: "empty-pages", Does: "sends empty pages with new continue tokens forever", Causes: []error{lw.ErrInconsistent}, Lists: true,
 			serve: onList(func(c *call) {
 				if c.q.Get("limit") == "" {
 					c.list()
@@ -89,7 +89,7 @@ func wrongLists() []Scenario {
 				}
 				c.write(List(c.version(1005), fmt.Sprintf("1005/0/%d", c.nth), nil))
 			})},
-		{Name: "repeated-page", Does: "sends the second page of a list twice", Causes: []error{lw.ErrNoProgress}, Lists: true,
+		{Name: "repeated-page", Does: "sends the second page of a list twice", Causes: []error{lw.ErrInconsistent}, Lists: true,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {

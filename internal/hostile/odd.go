@@ -67,7 +67,7 @@ func unusualServers() []Scenario {
 				}
 				c.list()
 			}},
-		{Name: "same-token", Does: "sends a continue token that returns the same page again", Lists: true, Causes: []error{lw.ErrNoProgress}, serve: onList(func(c *call) {
+		{Name: "same-token", Does: "sends a continue token that returns the same page again", Lists: true, Causes: []error{lw.ErrInconsistent}, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			if next != "" {
 				next = "1024/7"

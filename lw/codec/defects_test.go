@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"runtime"
 	"testing"
@@ -25,12 +24,11 @@ func decodeEvent(t *testing.T, members string) (*thing, error) {
 }
 
 // requireMalformed requires that the scanner rejects the JSON before the codec sees it.
-func requireMalformed(t *testing.T, members string) *lw.MalformedError {
+func requireMalformed(t *testing.T, members string) error {
 	t.Helper()
 	_, err := decodeEvent(t, members)
-	malformed, ok := errors.AsType[*lw.MalformedError](err)
-	require.True(t, ok, "%v", err)
-	return malformed
+	require.ErrorIs(t, err, lw.ErrInvalidResponse)
+	return err
 }
 
 func TestDefectEmptyKeyEndsObject(t *testing.T) {

@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"math"
 	"reflect"
@@ -129,8 +130,7 @@ func requireAgreement(t *testing.T, text []byte) {
 // isOddEnvelope reports whether err comes from a rule of package lw that encoding/json does not have. Package lw limits
 // the nesting depth and requires strings for kind, apiVersion and some metadata.
 func isOddEnvelope(err error) bool {
-	_, malformed := err.(*lw.MalformedError)
-	return malformed && regexp.MustCompile(`expected (.* to be a|at most 1000 levels|an object, found)`).MatchString(err.Error())
+	return errors.Is(err, lw.ErrInvalidResponse) && regexp.MustCompile(`expected (.* to be a|at most 1000 levels|an object, found)`).MatchString(err.Error())
 }
 
 // hasNumberBeyondFloats reports whether value contains a number that overflows float64. json-iterator rejects such a

@@ -111,7 +111,7 @@ func (b *body) endError(err error) error {
 	case b.ctx.Err() != nil:
 		return context.Cause(b.ctx)
 	case errors.Is(err, websocket.ErrReadLimit):
-		return &lw.FrameTooLargeError{Limit: int(b.limit)}
+		return lw.ErrTooLarge
 	case b.connection.silent.Load():
 		return lw.ErrSilent
 	case isClose && closed.Code == websocket.CloseNormalClosure:

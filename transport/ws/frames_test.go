@@ -115,7 +115,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 			size = 0
 		}
 		if length > limit || size+length > limit {
-			return text, &lw.FrameTooLargeError{Limit: int(limit)}
+			return text, lw.ErrTooLarge
 		}
 		if size += length; opcode != 0 {
 			if messages++; messages > 1 {

@@ -20,7 +20,7 @@ import (
 
 func TestHostileFrames(t *testing.T) {
 	one, normal := frame(0x81, "one"), frame(0x88, "\x03\xe8")
-	large := &lw.FrameTooLargeError{Limit: 100}
+	large := lw.ErrTooLarge
 	broken := func(words string) error { return fmt.Errorf("%w: %s", ErrProtocol, words) }
 	for name, c := range map[string]struct {
 		sent, text string

@@ -36,7 +36,7 @@ func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limi
 //   - a *[CloseError], if the server closed with another code
 //   - io.ErrUnexpectedEOF or a network error, if the connection ended without a close frame
 //   - [lw.ErrSilent], if the peer does not answer pings or does not receive data
-//   - a *[lw.FrameTooLargeError], if a message is larger than 64 MiB
+//   - [lw.ErrTooLarge], if a message is larger than 64 MiB
 //   - [ErrProtocol], if the server violated the protocol
 //   - the cause of ctx, if ctx is done
 //

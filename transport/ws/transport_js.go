@@ -28,7 +28,7 @@ func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limi
 // Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
 // the server closed with code 1000, like a kube-apiserver. It ends with a *[CloseError] for another code, and with
 // io.ErrUnexpectedEOF if the connection broke. A page cannot slow the server down, so unread messages need a limit: if
-// they exceed 64 MiB, the body ends with a *[lw.FrameTooLargeError].
+// they exceed 64 MiB, the body ends with [lw.ErrTooLarge].
 //
 // A page cannot see why a handshake was rejected. So Open sends the same request over HTTP and returns its error
 // response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first handshake
@@ -99,7 +99,7 @@ func (b *body) Read(p []byte) (int, error) {
 		failure.Text = b.secrets.Text(failure.Text)
 	}
 	if err == jsx.ErrLimit {
-		return 0, &lw.FrameTooLargeError{Limit: int(b.limit)}
+		return 0, lw.ErrTooLarge
 	}
 	if err != io.EOF {
 		return n, err

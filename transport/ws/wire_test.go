@@ -77,7 +77,7 @@ func TestOversizedMessages(t *testing.T) {
 	transport.SetLimit(100)
 	text, err := follow(t, transport, "/ws", query)
 	require.Equal(t, "small", text)
-	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
+	require.Equal(t, lw.ErrTooLarge, err)
 }
 
 // A browser does not report why a handshake was rejected. The errors must still have the same types as for other

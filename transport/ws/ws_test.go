@@ -142,7 +142,7 @@ func TestLargeMessages(t *testing.T) {
 	}))
 	transport.SetLimit(100)
 	text, err := read(t, transport)
-	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
+	require.Equal(t, lw.ErrTooLarge, err)
 	require.Equal(t, "small", text)
 	require.True(t, websocket.IsCloseError(<-heard, websocket.CloseMessageTooBig))
 }

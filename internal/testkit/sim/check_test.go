@@ -183,7 +183,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Interruption
 	conn := c.conn
 	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision) ||
-		errors.Is(e.Interruption.Err, lw.ErrNoInitialEnd) || errors.Is(e.Interruption.Err, lw.ErrReplaced)
+		errors.Is(e.Interruption.Err, lw.ErrInconsistent)
 	if conn.open {
 		c.fail("closes responses", "the interruption came before the response was closed")
 	}

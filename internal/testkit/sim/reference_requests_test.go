@@ -25,7 +25,7 @@ func (r *reference) check() ending {
 	r.checking, r.heard = false, time.Now()
 	if older(page.Metadata.ResourceVersion, r.version) {
 		r.version = ""
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed, checked: true}
+		return ending{why: endWentBack, err: lw.ErrInconsistent, checked: true}
 	}
 	return ending{}
 }
@@ -84,7 +84,7 @@ func (r *reference) list() ending {
 		}
 		if end.paged && !r.freePages && !bringsNews(page.Items, seen) {
 			if r.pay(); r.tokens < 1 {
-				return ending{why: endUseless, err: lw.ErrNoProgress}
+				return ending{why: endUseless, err: lw.ErrInconsistent}
 			}
 		}
 		if end := r.items(page.Items, starts, seen); end.why != endGoesOn || r.over {
@@ -105,7 +105,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 		o := parsed(item)
 		key := o.Key().String()
 		if i == 0 && starts[key] && !r.freePages {
-			return ending{why: endUseless, err: lw.ErrNoProgress}
+			return ending{why: endUseless, err: lw.ErrInconsistent}
 		}
 		starts[key], seen[key] = starts[key] || i == 0, true
 		if !r.begin() || !r.send(event{Type: lw.Added, Object: o}) {
@@ -128,7 +128,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 // synced completes a list. It returns endWentBack if the list is older than the stream's resourceVersion.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
+		return ending{why: endWentBack, err: lw.ErrInconsistent}
 	}
 	r.version, r.listVersion, r.kind = version, version, kind
 	r.listing, r.whole, r.plain = false, false, false
@@ -214,7 +214,7 @@ func (w *following) follow() ending {
 		}
 		if e.Type == "ERROR" {
 			wait := time.Duration(o.Details.RetryAfterSeconds) * time.Second
-			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: lw.ErrNoProgress, wait: wait}
+			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: lw.ErrInconsistent, wait: wait}
 		}
 		if w.streaming {
 			end = w.initial(e, o)
@@ -236,7 +236,7 @@ var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modif
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
-		return ending{why: endUseless, err: lw.ErrNoInitialEnd}
+		return ending{why: endUseless, err: lw.ErrInconsistent}
 	case e.Type != "BOOKMARK" && w.begin():
 		w.objects++
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
@@ -257,7 +257,7 @@ func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"
 	if (early || older(version, w.version)) && !w.trusting {
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
+		return ending{why: endWentBack, err: lw.ErrInconsistent}
 	}
 	next := event{Type: eventTypes[e.Type]}
 	w.news = w.news || version != w.version || e.Type != "BOOKMARK"

@@ -325,7 +325,7 @@ func isTruncated(err error) bool {
 	return ok && syntax.Error() == "unexpected end of JSON input"
 }
 
-// invalid returns an error that the engine handles like a *lw.MalformedError.
+// invalid returns an error that the engine handles like a malformed list.
 func invalid(offset int64, expected string) error {
 	return fmt.Errorf("%w: expected %s at byte %d", lw.ErrInvalidResponse, expected, offset)
 }
@@ -351,7 +351,7 @@ type budget struct {
 
 func (b *budget) Read(p []byte) (int, error) {
 	if b.remaining <= 0 {
-		return 0, &lw.FrameTooLargeError{Limit: b.frame}
+		return 0, lw.ErrTooLarge
 	}
 	n, err := b.reader.Read(p[:min(len(p), b.remaining)])
 	b.remaining -= n

@@ -134,7 +134,7 @@ func TestMalformedTables(t *testing.T) {
 func TestTableMemoryLimit(t *testing.T) {
 	const row = `{"cells":["a"],"object":{"metadata":{"name":"a"}}}`
 	const frame = 1 << 20
-	tooLarge := &lw.FrameTooLargeError{Limit: frame}
+	tooLarge := lw.ErrTooLarge
 	for name, c := range map[string]struct {
 		first, then string
 		watch       bool

@@ -51,7 +51,7 @@ var causes = []struct {
 		return ok && status.Code >= 500
 	}},
 	{"refused", as[*lw.StatusError]},
-	{"frame_too_large", as[*lw.FrameTooLargeError]},
+	{"frame_too_large", is(lw.ErrTooLarge)},
 	{"undecodable", as[*lw.DecodeError]},
 	{"invalid_response", is(lw.ErrInvalidResponse)},
 	{"canceled", func(err error) bool { // before "connection", because context.DeadlineExceeded is a net.Error

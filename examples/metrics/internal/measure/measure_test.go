@@ -43,7 +43,7 @@ func TestCause(t *testing.T) {
 		{"too_many_requests", []error{status(429, "TooManyRequests")}},
 		{"server_error", []error{status(500, "InternalError"), status(503, ""), status(504, "Timeout")}},
 		{"refused", []error{status(400, "BadRequest"), status(422, "Invalid")}},
-		{"frame_too_large", []error{&lw.FrameTooLargeError{}}},
+		{"frame_too_large", []error{lw.ErrTooLarge}},
 		{"undecodable", []error{&lw.DecodeError{Err: io.EOF}}},
 		{"invalid_response", []error{lw.ErrInvalidResponse, malformed}},
 		{"canceled", []error{context.Canceled, context.DeadlineExceeded, get(context.Canceled)}},
