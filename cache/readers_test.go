@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -18,7 +17,17 @@ func TestConcurrentReaders(t *testing.T) {
 	defer cancel()
 	w := &simulation{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
 	opts := plainLists()
-	opts.Replay = time.Now // a replayed stream retries without delays
+	wake := make(chan struct{}) // ends every delay
+	opts.Wake = wake
+	go func() {
+		for {
+			select {
+			case wake <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
 	reflector := NewReflector(w, opts)
 	byNamespace := NewIndex(reflector.Store(), ByNamespace[*lw.Object])
 	var readers sync.WaitGroup

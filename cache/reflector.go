@@ -48,7 +48,10 @@ func (r *Reflector[T]) LimitObjects(max int) { r.maxObjects = max }
 // State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
 func (r *Reflector[T]) State() lw.State { return *r.state.Load() }
 
-func (r *Reflector[T]) setState(next lw.State) { r.state.Store(&next) }
+func (r *Reflector[T]) setState(t lw.EventType, interruption *lw.Interruption) {
+	next := r.State().After(t, interruption, time.Now())
+	r.state.Store(&next)
+}
 
 // Store returns the store of the reflector, for reading.
 func (r *Reflector[T]) Store() *Store[T] { return r.store }
@@ -86,11 +89,11 @@ func (r *Reflector[T]) acquire(method string) (release func()) {
 // ends when yield returns false, ctx is done, or an error is permanent. It returns that error or context.Cause(ctx).
 func (r *Reflector[T]) run(ctx context.Context, apply func(lw.Event[T]) []Change[T], yield func(lw.Event[T], []Change[T]) bool) (err error) {
 	trace := lw.ContextTrace(ctx)
-	r.setState(r.State().Started(time.Now()))
+	r.setState(lw.Interrupted, &lw.Interruption{Err: r.State().Cause})
 	defer func() {
 		if err == nil {
 			err = context.Cause(ctx)
-			r.setState(r.State().Ended(err, time.Now()))
+			r.setState(lw.Interrupted, &lw.Interruption{Err: err, Final: true})
 		}
 	}()
 	var step func(event lw.Event[T]) bool
@@ -98,7 +101,7 @@ func (r *Reflector[T]) run(ctx context.Context, apply func(lw.Event[T]) []Change
 		changes := apply(event)
 		switch event.Type {
 		case lw.ListStarted, lw.Synced, lw.Restored, lw.WatchStarted, lw.Interrupted:
-			r.setState(r.State().After(event.Type, event.Interruption, time.Now()))
+			r.setState(event.Type, event.Interruption)
 		}
 		final := event.Interruption != nil && event.Interruption.Final
 		if final {

@@ -135,7 +135,7 @@ func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","details":{"retryAfterSeconds":-5},"details":{"retryAfterSeconds":9223372036854775807}}`), 503, "99999999999")
 	f.Add([]byte("<html>\xff"), 502, "Fri, 31 Dec 1999 23:59:59 GMT")
 	f.Fuzz(func(t *testing.T, text []byte, code int, retryAfter string) {
-		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text))
+		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text), nil)
 		require.Equal(t, code, statusErr.Code)
 		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "the error must stay short even though each invalid byte becomes the three bytes of U+FFFD")
 		p := policy{random: func() float64 { return 0 }}

@@ -28,8 +28,11 @@ type ClientOptions struct {
 	// often makes up half of an object.
 	KeepManagedFields bool
 
-	// Encoding is the encoding that the client requests. Nil means JSON. See [Protobuf].
-	Encoding *Encoding
+	// Protobuf requests Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support it, like
+	// lw/codec.Protobuf. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind
+	// and apiVersion. API servers encode only built-in types as protobuf. They respond to requests for custom resources
+	// with 406. Browsers and WebSocket transports support only JSON.
+	Protobuf bool
 }
 
 // Client lists and watches one resource over a [Transport]. It implements [ListerWatcher]. Its methods may be called
@@ -56,23 +59,18 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 		opts = &ClientOptions{}
 	}
 	raw, isRaw := any(codec).(RawCodec)
-	if opts.Encoding != nil {
+	if opts.Protobuf {
 		if isRaw {
-			return nil, errors.New("lw: RawCodec needs JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Encoding")
+			return nil, errors.New("lw: RawCodec needs JSON: use a codec such as codec.Protobuf, or clear ClientOptions.Protobuf")
 		}
 		if runtime.GOOS == "js" {
-			return nil, errors.New("lw: browsers support only JSON: clear ClientOptions.Encoding")
+			return nil, errors.New("lw: browsers support only JSON: clear ClientOptions.Protobuf")
 		}
 	}
 	if !opts.KeepManagedFields && raw.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
 	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
-	if opts.Encoding == nil {
-		c.opts.Encoding = &Encoding{"application/json", func(body io.Reader, maxFrame int, progress func()) decoder {
-			return newScanner(body, maxFrame, progress)
-		}}
-	}
 	c.source.Name, _, _ = strings.Cut(resource.String(), "?") // the query of Resource.Raw is not a part of the name
 	c.source.StreamsLists, c.source.Identity = true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
@@ -101,9 +99,8 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 		return
 	}
 	defer body.Close()
-	s := c.opts.Encoding.newDecoder(body, c.opts.MaxFrame, opts.Progress)
+	s := c.newDecoder(body, opts.progress)
 	defer s.Release()
-	reuse := opts.Reuse.Pass(c, c)
 	item := Scanned{managed: c.opts.KeepManagedFields}
 	stopped := false
 	s.list(meta, &item, func() bool {
@@ -111,7 +108,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 			return s.Fail(err)
 		}
 		trace.frame(Added, &item)
-		object, err := c.decodeItem(reuse, &item)
+		object, err := c.decodeItem(opts, &item)
 		stopped = !yield(object, err)
 		return !stopped
 	})
@@ -128,10 +125,23 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	}
 }
 
+// newDecoder returns a decoder of a response body. The decoder calls progress, which may be nil, after each part of an
+// object that arrives.
+func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
+	if c.opts.Protobuf && runtime.GOOS != "js" { // the second condition keeps the decoder out of the WASM module
+		d := newProtoDecoder(body, c.opts.MaxFrame, progress)
+		d.redact = body.Redact
+		return d
+	}
+	s := newScanner(body, c.opts.MaxFrame, progress)
+	s.redact = body.Redact
+	return s
+}
+
 // decodeItem returns the stored object if it equals the item. Otherwise it decodes the item.
-func (c *Client[T]) decodeItem(reuse *Reuse, item *Scanned) (T, error) {
-	if reuse != nil {
-		if held, ok := reuse.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
+func (c *Client[T]) decodeItem(opts *ListOptions, item *Scanned) (T, error) {
+	if opts.lookup != nil && opts.holder == c {
+		if held, ok := opts.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
 			same := c.source.Identity.Same
 			if object, ok := held.(T); ok && (same == nil || same(object, item)) {
 				return object, nil
@@ -164,14 +174,13 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 		if !yield(Event[T]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
-		s := c.opts.Encoding.newDecoder(body, c.opts.MaxFrame, opts.Progress)
+		s := c.newDecoder(body, opts.progress)
 		defer s.Release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
-		reuse := opts.Reuse.Pass(c, c)
 		for {
 			scanned.body = nil // other streams may use the buffer while Begin blocks
 			s.Begin()          // blocks with a small stack, unlike nextEvent
-			event, err := c.nextEvent(s, &scanned, trace, reuse)
+			event, err := c.nextEvent(s, &scanned, trace, &opts)
 			if err == io.EOF {
 				return
 			}
@@ -183,7 +192,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 }
 
 // nextEvent reads one event. For an ERROR event it returns an error, and after a clean close it returns io.EOF.
-func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, reuse *Reuse) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, opts *ListOptions) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -203,7 +212,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, reuse *
 			err = c.checkStreamingList(scanned)
 		}
 	case Added: // in a streaming list or after a reconnect, the store may already hold the object
-		event.Object, err = c.decodeItem(reuse, scanned)
+		event.Object, err = c.decodeItem(opts, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)
 	}
@@ -252,7 +261,10 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 // media type yields no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The header
 // has at most 128 bytes, because a longer header would make browsers send a preflight request.
 func (c *Client[T]) accept(watch bool) string {
-	accept := c.opts.Encoding.mediaType
+	accept := "application/json"
+	if c.opts.Protobuf {
+		accept = "application/vnd.kubernetes.protobuf"
+	}
 	switch {
 	case c.opts.MetadataOnly && watch:
 		accept += ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"

@@ -353,7 +353,7 @@ func TestStreamContinuesAfterDecodeError(t *testing.T) {
 
 func TestStatusErrors(t *testing.T) {
 	read := func(code int, retryAfter, body string) *StatusError {
-		return ReadStatusError(code, retryAfter, strings.NewReader(body))
+		return ReadStatusError(code, retryAfter, strings.NewReader(body), nil)
 	}
 	e := read(404, "", "404 page not found\n")
 	require.EqualError(t, e, "the server answered 404: 404 page not found")

@@ -31,7 +31,7 @@
 //   - [ErrWatchClosed]: the server closed the watch cleanly.
 //   - An error of the transport.
 //
-// [Options.Logger] receives a warning with the cause and the remedy. The default logger is slog.Default().
+// [Options.Warn] receives a warning with the cause and the remedy. By default the stream logs to slog.Default().
 //
 // # Concurrency
 //

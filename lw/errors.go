@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 )
 
 // The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
@@ -195,17 +193,17 @@ const maxErrorBody = 64 << 10
 // protobuf. If that fails, the first line of body becomes the message. retryAfter is the value of the Retry-After header
 // in seconds. If the header contains a date, the transport must convert it.
 //
-// If body has a method Redact(text string) string, ReadStatusError passes each string through Redact and then truncates
-// it. ReadStatusError does not close body.
-func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
+// ReadStatusError passes each string through redact, which may be nil, and then truncates it; see [Response].Redact. It
+// does not close body.
+func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(text string) string) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // if reading fails, the status code is still known
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
 		if kind, status, ok := envelope(text); ok && string(kind) == "Status" {
-			e.unmarshal(status, body)
+			e.unmarshal(status, redact)
 		}
-	} else if value, err := ParseValue(text); err != nil || !e.parse(value, body) {
-		e.Message = firstLine([]byte(redact.Body(body, string(text))))
+	} else if value, err := ParseValue(text); err != nil || !e.parse(value, redact) {
+		e.Message = firstLine([]byte(redaction(redact).text(string(text))))
 	}
 	e.Code = code
 	if seconds, err := strconv.ParseUint(retryAfter, 10, 64); err == nil && seconds > 0 && seconds <= math.MaxInt32 {
@@ -216,11 +214,11 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 
 // parse sets the fields of e from a JSON Status. It returns false if v is not a Status. It redacts all strings, because
 // the server may repeat the credential of the request.
-func (e *StatusError) parse(v Value, body io.Reader) bool {
+func (e *StatusError) parse(v Value, redact redaction) bool {
 	if v.Get("kind").String() != "Status" {
 		return false
 	}
-	text := func(v Value, path string) string { return redact.Body(body, v.Get(path).String()) }
+	text := func(v Value, path string) string { return redact.text(v.Get(path).String()) }
 	details := v.Get("details")
 	e.Code = int32Of(v.Get("code"))
 	e.Reason = text(v, "reason")

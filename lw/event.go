@@ -126,7 +126,8 @@ type State struct {
 }
 
 // After returns the state that follows s when a stream yields an event of this type at the time now. interruption is
-// the Interruption of the event.
+// the Interruption of the event. The start of a stream counts as Interrupted with the cause of the previous state, and
+// its end as Interrupted with Final set.
 func (s State) After(t EventType, interruption *Interruption, now time.Time) State {
 	phase, cause := s.Phase, s.Cause
 	switch t {
@@ -141,34 +142,14 @@ func (s State) After(t EventType, interruption *Interruption, now time.Time) Sta
 	case WatchStarted:
 		s.complete, phase, cause = true, Live, nil
 	case Interrupted:
-		phase, cause = s.disconnected(), interruption.Err
+		phase, cause = Waiting, interruption.Err
+		if s.complete {
+			phase = Stale
+		}
 		if interruption.Final {
 			phase = Stopped
 		}
 	}
-	return s.to(phase, cause, now)
-}
-
-// Started returns the state of a stream that starts at the time now with the known state of an earlier stream.
-func (s State) Started(now time.Time) State {
-	return s.to(s.disconnected(), s.Cause, now)
-}
-
-// Ended returns the state of a stream that has ended at the time now. cause may be nil.
-func (s State) Ended(cause error, now time.Time) State {
-	return s.to(Stopped, cause, now)
-}
-
-// disconnected returns the phase without a connection.
-func (s State) disconnected() Phase {
-	if s.complete {
-		return Stale
-	}
-	return Waiting
-}
-
-// to returns s with another phase and cause. If the phase differs, it began at the time now.
-func (s State) to(phase Phase, cause error, now time.Time) State {
 	if phase != s.Phase || s.Since.IsZero() {
 		s.Since = now
 	}

@@ -34,7 +34,7 @@ func TestStateFollowsEvents(t *testing.T) {
 			var s State
 			require.Equal(t, Waiting, s.Phase)
 			now := time.Unix(1000, 0)
-			s = s.Started(now)
+			s = started(s, now)
 			since := now
 			for i, step := range steps {
 				now = now.Add(time.Second)
@@ -46,7 +46,7 @@ func TestStateFollowsEvents(t *testing.T) {
 				require.Equal(t, step.cause, s.Cause, "step %d: %v", i, step.event)
 				require.Equal(t, since, s.Since, "step %d: %v", i, step.event)
 			}
-			require.Equal(t, Stopped, s.Ended(nil, now).Phase)
+			require.Equal(t, Stopped, ended(s, nil, now).Phase)
 		})
 	}
 }
@@ -54,10 +54,10 @@ func TestStateFollowsEvents(t *testing.T) {
 // A second run starts with the state of the first one.
 func TestStateOfAnotherRun(t *testing.T) {
 	now := time.Unix(1000, 0)
-	empty := State{}.Started(now).Ended(errReset, now.Add(time.Second))
-	require.Equal(t, State{Phase: Waiting, Since: now.Add(time.Minute), Cause: errReset}, empty.Started(now.Add(time.Minute)))
-	full := State{}.Started(now).After(ListStarted, nil, now).After(Synced, nil, now).After(WatchStarted, nil, now).Ended(nil, now)
-	require.Equal(t, Stale, full.Started(now).Phase)
+	empty := ended(started(State{}, now), errReset, now.Add(time.Second))
+	require.Equal(t, State{Phase: Waiting, Since: now.Add(time.Minute), Cause: errReset}, started(empty, now.Add(time.Minute)))
+	full := ended(started(State{}, now).After(ListStarted, nil, now).After(Synced, nil, now).After(WatchStarted, nil, now), nil, now)
+	require.Equal(t, Stale, started(full, now).Phase)
 }
 
 func TestPhaseString(t *testing.T) {
@@ -66,4 +66,14 @@ func TestPhaseString(t *testing.T) {
 		names = append(names, phase.String())
 	}
 	require.Equal(t, []string{"waiting", "listing", "live", "stale", "stopped", "unknown"}, names)
+}
+
+// started returns the state of a stream that starts with the known state of an earlier stream.
+func started(s State, now time.Time) State {
+	return s.After(Interrupted, &Interruption{Err: s.Cause}, now)
+}
+
+// ended returns the state of a stream that has ended.
+func ended(s State, cause error, now time.Time) State {
+	return s.After(Interrupted, &Interruption{Err: cause, Final: true}, now)
 }

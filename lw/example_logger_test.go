@@ -22,8 +22,8 @@ func ExampleLogger() {
 		}
 		return attr
 	}
-	var logger lw.Logger = slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTimes}))
-	opts := &lw.Options{Logger: logger, NoStreamingList: true}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTimes}))
+	opts := &lw.Options{Warn: logger.Warn, NoStreamingList: true}
 	for event := range lw.ListAndWatch(context.Background(), pods, opts) {
 		if event.Type == lw.Interrupted {
 			return

@@ -40,7 +40,7 @@ func ExampleClientOptions_protobuf() {
 	kind := field(1, "v1") + field(2, "PodList")
 	response := file("k8s\x00" + field(1, kind) + field(2, list))
 
-	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, &lw.ClientOptions{Protobuf: true})
 	if err != nil {
 		panic(err)
 	}

@@ -59,7 +59,7 @@ func ExampleState_After() {
 	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 500}))
 	var state lw.State
 	fmt.Println(state.Phase)
-	state = state.Started(time.Now())
+	state = state.After(lw.Interrupted, &lw.Interruption{}, time.Now())
 	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{NoStreamingList: true}) {
 		before := state.Phase
 		state = state.After(event.Type, event.Interruption, time.Now())

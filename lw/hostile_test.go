@@ -270,7 +270,7 @@ func TestMillionEventsNeedLittleMemory(t *testing.T) {
 
 func TestTruncatesLargeStatuses(t *testing.T) {
 	heap := memory.NewHeap()
-	statusErr := ReadStatusError(500, "", &memory.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
+	statusErr := ReadStatusError(500, "", &memory.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap}, nil)
 	require.Equal(t, 500, statusErr.Code)
 	require.LessOrEqual(t, len(statusErr.Message), 200)
 	require.Less(t, heap.Grown(), int64(256<<10))

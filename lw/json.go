@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -34,14 +33,17 @@ type decoder interface {
 }
 
 // scanner is the decoder of JSON.
-type scanner struct{ *jsonscan.Reader }
+type scanner struct {
+	*jsonscan.Reader
+	redact redaction
+}
 
 type span = jsonscan.Span
 
 func newScanner(body io.Reader, maxFrame int, progress func()) scanner {
 	r := jsonscan.New(body, frameLimit(maxFrame))
 	r.Progress = progress
-	return scanner{r}
+	return scanner{Reader: r}
 }
 
 func frameLimit(maxFrame int) int {
@@ -53,7 +55,7 @@ func frameLimit(maxFrame int) int {
 
 // textScanner returns a scanner that reads a copy of text. Decoded strings may share the memory of the copy, because it
 // never changes.
-func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
+func textScanner(text []byte) scanner { return scanner{Reader: jsonscan.NewText(text, maxFrameLimit)} }
 
 func (s scanner) failure() error { return failure(s.Err()) }
 
@@ -75,7 +77,7 @@ func failure(err error) error {
 
 // wrongValue records an error for a value that is valid JSON but breaks the protocol. It returns false.
 func (s scanner) wrongValue(at int, expected, found string) bool {
-	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: redact.Body(s.Source(), found)})
+	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: s.redact.text(found)})
 }
 
 // status does not parse large objects, so that the error text stays short.
@@ -83,7 +85,7 @@ func (s scanner) status(o *Scanned) error {
 	found := "another object"
 	if len(o.body) > maxErrorBody {
 		found = "an object of more than 64 kB"
-	} else if e := (&StatusError{}); e.parse(Value{string(o.body)}, s.Source()) {
+	} else if e := (&StatusError{}); e.parse(Value{string(o.body)}, s.redact) {
 		return e
 	}
 	return &malformedError{offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
@@ -119,7 +121,7 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 	name := s.Content(kind)
 	eventType, known := wireType(name)
 	if !known {
-		return 0, s.wrongValue(kind.Start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(redact.Body(s.Source(), string(name)))))
+		return 0, s.wrongValue(kind.Start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(s.redact.text(string(name)))))
 	}
 	needsName := eventType == Added || eventType == Modified || eventType == Deleted
 	if needsName && o.name.Start == o.name.End {

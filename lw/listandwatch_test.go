@@ -205,31 +205,3 @@ func TestResumeStartsWithWatch(t *testing.T) {
 		"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=9",
 	}, s.requests)
 }
-
-// A replayed stream does not sleep and has no idle timeout. The replayed times determine how long its watches last.
-func TestReplayUsesRecordedTimes(t *testing.T) {
-	replay := func(t *testing.T, between time.Duration) (events []string, took time.Duration) {
-		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
-			now, ctx := began, t.Context()
-			// Three consecutive empty watches that end at once indicate an expired resourceVersion.
-			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
-			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(time.Hour, cancel)
-			opts := &Options{NoStreamingList: true, Replay: func() time.Time { now = now.Add(between); return now }}
-			for event := range ListAndWatch(ctx, s.client(t, Pods("")), opts) {
-				if event.Type == Interrupted {
-					events = append(events, event.Interruption.Err.Error())
-				}
-				require.Equal(t, began, time.Now())
-			}
-			took = time.Since(began)
-		})
-		return events, took
-	}
-	events, took := replay(t, 0)
-	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
-	require.Equal(t, time.Hour, took, "the last request must block until ctx is canceled")
-	events, _ = replay(t, time.Minute)
-	require.NotContains(t, events, ErrExpired.Error())
-}

@@ -5,16 +5,11 @@ import (
 	"time"
 )
 
-// Logger receives warnings. *slog.Logger implements it. Keys and values alternate in args, as in log/slog.
-type Logger interface {
-	Warn(msg string, args ...any)
-}
-
 // logEvery is the minimum time between two warnings with the same cause.
 const logEvery = time.Minute
 
 type reporter struct {
-	logger     Logger // nil means the default logger
+	warn       func(msg string, args ...any) // see Options.Warn
 	collection string
 	logged     []logged
 }
@@ -53,11 +48,11 @@ func (r *reporter) report(b *Interruption, now moment) {
 		args = append(args, "suppressed", last.suppressed)
 	}
 	last.at, last.suppressed = now, 0
-	logger := r.logger
-	if logger == nil {
-		logger = defaultLogger()
+	warn := r.warn
+	if warn == nil {
+		warn = defaultWarn
 	}
-	logger.Warn("listwatch: the stream was interrupted", args...)
+	warn("listwatch: the stream was interrupted", args...)
 }
 
 // maxLogged limits the number of remembered causes, because a server can send any number of status codes.

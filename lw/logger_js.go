@@ -9,12 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-type console struct{}
-
-func defaultLogger() Logger { return console{} }
-
-// Warn implements [Logger] with console.warn.
-func (console) Warn(msg string, args ...any) {
+// defaultWarn logs to console.warn.
+func defaultWarn(msg string, args ...any) {
 	for i, arg := range args {
 		if i%2 == 0 {
 			msg += ", "

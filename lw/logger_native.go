@@ -4,4 +4,4 @@ package lw
 
 import "log/slog"
 
-func defaultLogger() Logger { return slog.Default() }
+func defaultWarn(msg string, args ...any) { slog.Default().Warn(msg, args...) }

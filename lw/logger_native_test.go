@@ -54,6 +54,6 @@ func TestDefaultLoggerReportsForbidden(t *testing.T) {
 	require.Contains(t, line, `remedy="grant the user the list and watch verbs on this resource"`)
 
 	out.Reset()
-	untilInterrupted(t, pods, &lw.Options{Logger: slog.New(slog.DiscardHandler)})
+	untilInterrupted(t, pods, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn})
 	require.Empty(t, out.String())
 }

@@ -35,7 +35,7 @@ func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {
 		require.NoError(t, err)
 		var logger warnings
 		interruptions := 0
-		for range ListAndWatch(t.Context(), client, &Options{Logger: &logger}) {
+		for range ListAndWatch(t.Context(), client, &Options{Warn: logger.Warn}) {
 			if interruptions++; len(logger.args) == 3 || interruptions == 1000 {
 				break
 			}
@@ -54,7 +54,7 @@ func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {
 
 func TestLoggerReceivesEachCause(t *testing.T) {
 	var logger warnings
-	follow(t, &Options{NoStreamingList: true, Logger: &logger},
+	follow(t, &Options{NoStreamingList: true, Warn: logger.Warn},
 		answer{err: status(403)}, answer{err: errReset}, answer{err: status(403)}, answer{err: status(500)}, answer{err: status(401)})
 	require.Len(t, logger.args, 4)
 	for i, cause := range []error{status(403), errReset, status(500), status(401)} {
@@ -64,7 +64,7 @@ func TestLoggerReceivesEachCause(t *testing.T) {
 
 func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 	var logger warnings
-	events, _ := follow(t, &Options{NoStreamingList: true, Logger: &logger},
+	events, _ := follow(t, &Options{NoStreamingList: true, Warn: logger.Warn},
 		answer{body: podList("5", "", "a")},
 		answer{body: podEvent("MODIFIED", "a", "6")}, // the watch then ends cleanly
 		answer{body: podEvent("MODIFIED", "a", "7"), end: errReset},
@@ -88,7 +88,7 @@ func TestLoggerReceivesIdleTimeouts(t *testing.T) {
 func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check := func(code int, remedy string) {
 		var logger warnings
-		r := reporter{logger: &logger}
+		r := reporter{warn: logger.Warn}
 		r.report(&Interruption{Err: status(code), Relist: true, Delay: 1234567 * time.Microsecond}, time.Second)
 		require.Equal(t, []map[any]any{{
 			"cause": status(code).Error(), "next": "relist", "delay": 1235 * time.Millisecond, "remedy": remedy,
@@ -109,7 +109,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 // A server can send any number of status codes, so the reporter must not remember all of them.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
-	r := reporter{logger: &logger}
+	r := reporter{warn: logger.Warn}
 	for code := range 2 * maxLogged {
 		r.report(&Interruption{Err: status(600 + code)}, time.Second)
 	}
@@ -130,7 +130,7 @@ func TestClientStringHidesQuery(t *testing.T) {
 func TestLoggerNamesSource(t *testing.T) {
 	var logger warnings
 	s := &scriptedTransport{answers: []answer{{err: status(500)}}}
-	for range ListAndWatch(t.Context(), s.client(t, Pods("shop")), &Options{Logger: &logger, StopOn: func(error) bool { return true }}) {
+	for range ListAndWatch(t.Context(), s.client(t, Pods("shop")), &Options{Warn: logger.Warn, StopOn: func(error) bool { return true }}) {
 	}
 	require.Equal(t, "shop/pods", logger.args[0]["collection"])
 }

@@ -248,7 +248,7 @@ func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)
 		again := Scanned{keep: keep, cuts: o.cuts, managed: o.managed}
-		scanner{&reader}.object(&again)
+		scanner{Reader: &reader}.object(&again)
 		o.keep, o.cuts = keep, again.cuts
 	}
 	return o.cuts

@@ -4,42 +4,23 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
-
-// Encoding is an encoding of objects that a [Client] can request instead of JSON.
-type Encoding struct {
-	mediaType string
-	// newDecoder returns a decoder of body. The decoder calls progress, which may be nil, after each part of an object
-	// that arrives. maxFrame is as in ClientOptions.
-	newDecoder func(body io.Reader, maxFrame int, progress func()) decoder
-}
-
-// Protobuf returns Kubernetes' protobuf encoding, which decodes faster than JSON. The client's codec must support it, like
-// lw/codec.Protobuf. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind
-// and apiVersion.
-//
-// API servers encode only built-in types as protobuf. They respond to requests for custom resources with 406. Browsers
-// and WebSocket transports support only JSON.
-func Protobuf() *Encoding {
-	// The encoding is a function, and not a constant, so that only programs that call it contain the decoder.
-	return &Encoding{"application/vnd.kubernetes.protobuf", func(body io.Reader, maxFrame int, progress func()) decoder {
-		return newProtoDecoder(body, maxFrame, progress)
-	}}
-}
 
 // magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
 const magic = "k8s\x00"
 
 // protoDecoder is the decoder of protobuf.
-type protoDecoder struct{ protoscan.Reader }
+type protoDecoder struct {
+	protoscan.Reader
+	redact redaction
+}
 
 func newProtoDecoder(body io.Reader, maxFrame int, progress func()) protoDecoder {
 	r := protoscan.New(body, frameLimit(maxFrame))
 	r.Progress = progress
-	return protoDecoder{r}
+	return protoDecoder{Reader: r}
 }
 
 func (d protoDecoder) failure() error { return failure(d.Err()) }
@@ -68,7 +49,7 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	name := event.Bytes(1)
 	eventType, known := wireType(name)
 	if !known {
-		return 0, d.Malformed("an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(redact.Body(d.Source(), string(name)))))
+		return 0, d.Malformed("an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(d.redact.text(string(name)))))
 	}
 	kind, body, ok := envelope(event.Bytes(2).Bytes(1))
 	if !ok {
@@ -89,7 +70,7 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 
 func (d protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
-	if !e.unmarshal(o.body, d.Source()) {
+	if !e.unmarshal(o.body, d.redact) {
 		return &malformedError{offset: d.Offset(), expected: "a Status", found: "malformed protobuf"}
 	}
 	return e
@@ -143,7 +124,7 @@ func (d protoDecoder) typeMeta(meta *ListMeta, m protoscan.Message) {
 		d.Malformed("a TypeMeta", "malformed protobuf")
 	}
 	if !strings.HasSuffix(meta.kind, "List") {
-		d.notList("a list", "an object of kind "+shorten([]byte(redact.Body(d.Source(), meta.kind))))
+		d.notList("a list", "an object of kind "+shorten([]byte(d.redact.text(meta.kind))))
 	}
 }
 
@@ -281,11 +262,11 @@ func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protos
 
 // unmarshal sets the fields of e from a protobuf Status. It returns false if the message is invalid. It redacts all
 // strings, because the server may repeat the credential of the request.
-func (e *StatusError) unmarshal(status protoscan.Message, body io.Reader) bool {
+func (e *StatusError) unmarshal(status protoscan.Message, redact redaction) bool {
 	if !status.Valid() {
 		return false
 	}
-	text := func(m protoscan.Message, number int) string { return redact.Body(body, string(m.Bytes(number))) }
+	text := func(m protoscan.Message, number int) string { return redact.text(string(m.Bytes(number))) }
 	details := status.Bytes(5)
 	e.Code = int(int32(status.Int(6)))
 	e.Message = text(status, 3)

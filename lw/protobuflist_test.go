@@ -17,7 +17,7 @@ func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 	kind, list := field(1, field(1, "v1")+field(2, "ServiceList")), field(2, field(1, field(2, "9"))+field(2, service))
 	for name, body := range map[string]string{"kind after the items": list + kind, "no kind": list, "another kind": kind + list} {
 		t.Run(name, func(t *testing.T) {
-			client, err := lw.NewClient(file("k8s\x00"+body), lw.Pods(""), sizes{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+			client, err := lw.NewClient(file("k8s\x00"+body), lw.Pods(""), sizes{}, &lw.ClientOptions{Protobuf: true})
 			require.NoError(t, err)
 			objects := 0
 			for _, failure := range client.List(t.Context(), lw.ListOptions{}).Objects {
@@ -38,7 +38,7 @@ func TestProtobufFieldLongerThanList(t *testing.T) {
 	other := field(3, "unknown")
 	envelope := "k8s\x00" + field(1, field(1, "v1")+field(2, "PodList"))
 	list := func(response string) (names []string, err error) {
-		client, err := lw.NewClient(file(response), lw.Pods(""), sizes{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+		client, err := lw.NewClient(file(response), lw.Pods(""), sizes{}, &lw.ClientOptions{Protobuf: true})
 		require.NoError(t, err)
 		for pod, e := range client.List(t.Context(), lw.ListOptions{}).Objects {
 			if err = e; err == nil {

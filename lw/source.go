@@ -63,22 +63,6 @@ func (s *Source[T]) support() *support {
 	return &s.learned
 }
 
-// Reuse lets a [Client] reuse objects that the caller of [Resume] holds; see [Held.Lookup]. A ListerWatcher that
-// wraps another one and changes its objects ignores Reuse, because the held objects are already changed.
-type Reuse struct {
-	source any // the ListerWatcher that may look up objects
-	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
-}
-
-// Pass hands r over from one source to another, so that the other source may reuse objects. A ListerWatcher that wraps
-// another source calls it if it does not change the objects. Pass returns nil if r is nil or was not meant for from.
-func (r *Reuse) Pass(from, to any) *Reuse {
-	if r == nil || r.source != from {
-		return nil
-	}
-	return &Reuse{source: to, lookup: r.lookup}
-}
-
 // ListOptions contains the parameters of a list or watch request. See
 // https://kubernetes.io/docs/reference/using-api/api-concepts/ for their meaning.
 type ListOptions struct {
@@ -101,11 +85,22 @@ type ListOptions struct {
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
 	SendInitialEvents bool
 
-	// Progress restarts the idle timeout of the request. A source calls it when a part of an object has arrived, so that
+	// progress restarts the idle timeout of the request. A source calls it when a part of an object has arrived, so that
 	// a large object may take minutes over a slow link. It may be nil.
-	Progress func()
+	progress func()
 
-	Reuse *Reuse // objects that the caller holds, or nil
+	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool) // see Held.Lookup
+	holder any                                                                        // the ListerWatcher that may call lookup; see PassLookup
 
 	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
+}
+
+// PassLookup hands the objects that the caller of [Resume] holds over from one source to another; see [Held.Lookup]. A
+// ListerWatcher that wraps another one calls it if it does not change the objects. Without the call, the other source
+// decodes all objects, because the held objects may have been changed.
+func (o ListOptions) PassLookup(from, to any) ListOptions {
+	if o.lookup != nil && o.holder == from {
+		o.holder = to
+	}
+	return o
 }

@@ -16,7 +16,7 @@ type wrapper struct {
 
 func (w *wrapper) List(ctx context.Context, opts ListOptions) *Page[*Object] {
 	if w.passes {
-		opts.Reuse = opts.Reuse.Pass(w, w.Client)
+		opts = opts.PassLookup(w, w.Client)
 	}
 	return w.Client.List(ctx, opts)
 }

@@ -32,11 +32,12 @@ type Options struct {
 	// retrying cannot help.
 	StopOn func(cause error) bool
 
-	// Logger receives a warning about each interruption that needs attention. The warning states the cause, when the
+	// Warn receives a warning about each interruption that needs attention. The warning states the cause, when the
 	// next request follows, and how to fix the problem. The same cause is logged at most once per minute. Clean closes
-	// and connection errors of healthy watches are not logged. If Logger is nil, the stream logs to slog.Default(), or
-	// to console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).
-	Logger Logger
+	// and connection errors of healthy watches are not logged. Keys and values alternate in args, as in log/slog, so
+	// the method Warn of a slog.Logger fits. If Warn is nil, the stream logs to slog.Default(), or to console.warn in
+	// JavaScript. To disable logging, use slog.New(slog.DiscardHandler).Warn.
+	Warn func(msg string, args ...any)
 
 	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a
 	// simulation or a test repeatable. If Random is nil, the stream uses math/rand/v2.
@@ -45,10 +46,6 @@ type Options struct {
 	// Wall returns the time of a clock that also advances while the machine is suspended, because timers do not. Idle
 	// timeouts use it to detect a connection that broke during the sleep. If Wall is nil, the stream uses time.Now.
 	Wall func() time.Time
-
-	// Replay returns the time of the current event of a recorded stream. A stream with Replay set has no delays and no
-	// idle timeouts, because its recording already contains them. Replay is nil for all other streams.
-	Replay func() time.Time
 }
 
 // Held describes the state that the caller of [Resume] already has. The zero value means that the caller has no state.
@@ -98,12 +95,9 @@ func Resume[T Keyed](ctx context.Context, lw ListerWatcher[T], held Held, opts *
 			source = new(Source[T])
 		}
 		e := engine[T]{
-			ctx: ctx, source: lw, opts: opts, verify: held.Verify, trace: ContextTrace(ctx), yield: yield,
+			ctx: ctx, source: lw, opts: opts, held: held, trace: ContextTrace(ctx), yield: yield,
 			machine:  newMachine(opts, held.ResourceVersion, held.Verify != nil, source.support()),
-			reporter: reporter{logger: opts.Logger, collection: source.Name},
-		}
-		if held.Lookup != nil {
-			e.reuse = &Reuse{source: lw, lookup: held.Lookup}
+			reporter: reporter{warn: opts.Warn, collection: source.Name},
 		}
 		if e.trace.Stopped != nil {
 			defer e.trace.Stopped()
@@ -120,8 +114,7 @@ type engine[T Keyed] struct {
 	opts     *Options
 	machine  *machine
 	trace    *Trace
-	verify   func(first Keyed) bool
-	reuse    *Reuse
+	held     Held
 	reporter reporter
 	yield    func(Event[T]) bool
 
@@ -188,13 +181,13 @@ func (e *engine[T]) list() error {
 				r.start = event.Err.Key
 			} else {
 				r.start, r.first = KeyOf(object), object.GetResourceVersion()
-				r.refuted = check && e.verify != nil && !e.verify(object)
+				r.refuted = check && e.held.Verify != nil && !e.held.Verify(object)
 			}
 		}
 		if !check && !(e.startList() && e.send(event)) {
 			return nil
 		}
-		dog.resume(e.idle())
+		dog.resume(e.machine.idle())
 	}
 	if page.confirmed { // the client has sent an additional request
 		e.machine.policy.spend(e.now())
@@ -205,8 +198,8 @@ func (e *engine[T]) list() error {
 	if e.trace.Page != nil {
 		e.trace.Page(page.ListMeta)
 	}
-	if check && e.objects == 0 && page.Continue == "" && e.verify != nil {
-		r.refuted = !e.verify(nil)
+	if check && e.objects == 0 && page.Continue == "" && e.held.Verify != nil {
+		r.refuted = !e.held.Verify(nil)
 	}
 	r.version, r.token, r.objects = page.ResourceVersion, page.Continue, e.objects
 	meaning, err := e.machine.event(e.now(), &r)
@@ -238,8 +231,9 @@ func (e *engine[T]) watch() error {
 //go:noinline
 func (e *engine[T]) open() (ListOptions, context.Context, *watchdog) {
 	opts := e.machine.next(e.now())
-	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake, e.opts.Wall)
-	opts.Progress, opts.Reuse, opts.replaces = dog.progress, e.reuse, e.machine.version != ""
+	ctx, dog := guard(e.ctx, e.machine.idle(), e.opts.Wake, e.opts.Wall)
+	opts.progress, opts.replaces = dog.progress, e.machine.version != ""
+	opts.lookup, opts.holder = e.held.Lookup, e.source
 	return opts, ctx, dog
 }
 
@@ -261,7 +255,7 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 	if err != nil || meaning == over || !e.deliver(event, meaning, before) {
 		return false, err
 	}
-	dog.resume(e.idle())
+	dog.resume(e.machine.idle())
 	return true, nil
 }
 
@@ -332,27 +326,16 @@ func causeOf(ctx context.Context, err error) error {
 // now returns the time on the stream's clock.
 func (e *engine[T]) now() moment {
 	now := time.Now()
-	if e.opts.Replay != nil {
-		now = e.opts.Replay()
-	}
 	if e.epoch.IsZero() {
 		e.epoch = now.Add(-time.Second)
 	}
 	return now.Sub(e.epoch)
 }
 
-// idle returns the idle timeout of the current request. A replay has none.
-func (e *engine[T]) idle() time.Duration {
-	if e.opts.Replay != nil {
-		return 1<<63 - 1
-	}
-	return e.machine.idle()
-}
-
 // wait blocks for a delay. It returns false if ctx is done before the delay ends. A value on opts.Wake ends the delay
 // early.
 func (e *engine[T]) wait(delay time.Duration) bool {
-	if delay <= 0 || e.opts.Replay != nil {
+	if delay <= 0 {
 		return true
 	}
 	wake := e.opts.Wake

@@ -40,15 +40,17 @@ type Response struct {
 	// server exposes it with CORS. A kube-apiserver does not.
 	ETag string
 
-	// RedactFunc returns text without the credential of the request. Nil means that the response cannot contain it.
-	RedactFunc func(text string) string
+	// Redact returns text without the credential of the request. The client calls it for all server text that becomes
+	// part of an error, because a server may repeat the credential. Nil means that the response cannot contain it.
+	Redact func(text string) string
 }
 
-// Redact returns text without the credential of the request. The client calls it for all server text that becomes part
-// of an error, because a server may repeat the credential.
-func (r *Response) Redact(text string) string {
-	if r.RedactFunc == nil {
+// redaction is a [Response].Redact, which may be nil.
+type redaction func(text string) string
+
+func (r redaction) text(text string) string {
+	if r == nil {
 		return text
 	}
-	return r.RedactFunc(text)
+	return r(text)
 }

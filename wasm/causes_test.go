@@ -36,7 +36,7 @@ func tooManyObjects(t *testing.T) (err error) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, Logger: discardLogger{}})
+	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, Warn: discard})
 	reflector.LimitObjects(1)
 	for event := range reflector.Follow(ctx) {
 		if event.Type == lw.Interrupted {

@@ -104,7 +104,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 		LabelSelector: c.stringField("labelSelector"), FieldSelector: c.stringField("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
 		Wake:            c.wake,
-		Logger:          discardLogger{},
+		Warn:            discard,
 		StopOn: func(cause error) bool {
 			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList))
 		},
@@ -116,10 +116,8 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	return reflector, nil
 }
 
-// discardLogger discards warnings, because the host receives all interruptions.
-type discardLogger struct{}
-
-func (discardLogger) Warn(string, ...any) {}
+// discard ignores warnings, because the host receives all interruptions.
+func discard(string, ...any) {}
 
 func (c *collection) stringField(name string) string { return c.command.Get(name).String() }
 

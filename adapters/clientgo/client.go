@@ -35,10 +35,9 @@ type client struct {
 func (l *client) Source() *lw.Source[*object] { return &l.source }
 
 func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
-	page, reuse := new(lw.Page[*object]), opts.Reuse
+	page := new(lw.Page[*object])
 	page.Objects = negotiate(ctx, l, func(made *lw.Client[*object], yield func(*object, error) bool) {
-		opts.Reuse = reuse.Pass(l, made)
-		response := made.List(ctx, opts)
+		response := made.List(ctx, opts.PassLookup(l, made))
 		response.Objects(yield)
 		page.ListMeta = response.ListMeta
 	})
@@ -46,10 +45,8 @@ func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object
 }
 
 func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*object], error] {
-	reuse := opts.Reuse
 	return negotiate(ctx, l, func(made *lw.Client[*object], yield func(lw.Event[*object], error) bool) {
-		opts.Reuse = reuse.Pass(l, made)
-		made.Watch(ctx, opts)(yield)
+		made.Watch(ctx, opts.PassLookup(l, made))(yield)
 	})
 }
 
@@ -67,7 +64,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	resource, _ := target.resource()
 	if l.informer.codec.protobuf() && target.protobuf {
 		opts := l.opts
-		opts.Encoding = lw.Protobuf()
+		opts.Protobuf = true
 		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{l.informer.codec}, &opts); err != nil {
 			return nil, nil, err
 		}

@@ -63,7 +63,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.codec = newCodec(&i.decoder, example, &opts.Extras, i.report)
 	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
-	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i), Random: opts.Extras.Random})
+	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Warn: (*logger)(i).Warn, Random: opts.Extras.Random})
 	i.indexer = newIndexer(i)
 	i.readers = i.indexer
 	if opts.CopyingReaders {
@@ -289,7 +289,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 	return stop
 }
 
-// logger is an [lw.Logger] that writes the engine's warnings to klog. It drops them if the informer has a watch error
+// logger is a logger that writes the engine's warnings to klog. It drops them if the informer has a watch error
 // handler. Like client-go, it logs errors, except for interruptions that are normal: an expired resourceVersion, and a lost
 // connection from which the informer resumes.
 type logger informer

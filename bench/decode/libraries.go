@@ -19,7 +19,7 @@ func watched[T lw.Keyed](codec lw.Codec[T]) func(string, io.Reader, int, func(T)
 	return func(format string, events io.Reader, n int, keep func(T)) {
 		var opts lw.ClientOptions
 		if format == asProtobuf {
-			opts.Encoding = lw.Protobuf()
+			opts.Protobuf = true
 		}
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &opts))
 		for event, err := range client.Watch(context.Background(), lw.ListOptions{}) {

@@ -36,7 +36,7 @@ func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
 type rejection []byte
 
 func (r rejection) Open(context.Context, *lw.Request) (*lw.Response, error) {
-	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
+	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r), nil)
 }
 
 // rawMessage is an undecoded object with the metadata that the client has read.
@@ -85,7 +85,7 @@ func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 // watch returns the first event or error that a client reports for a watch response with the given body. It ignores
 // lw.WatchStarted.
 func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
-	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Protobuf: true})
 	require.NoError(t, err)
 	for event, err = range client.Watch(t.Context(), lw.ListOptions{}) {
 		if event.Type != lw.WatchStarted {
@@ -145,7 +145,7 @@ func TestProtobufList(t *testing.T) {
 	body := encode(t, list)
 	for name, reader := range map[string]io.Reader{"whole body": bytes.NewReader(body), "one byte at a time": iotest.OneByteReader(bytes.NewReader(body))} {
 		t.Run(name, func(t *testing.T) {
-			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, &lw.ClientOptions{Protobuf: true})
 			require.NoError(t, err)
 			var pods []corev1.Pod
 			page := client.List(t.Context(), lw.ListOptions{})
@@ -175,7 +175,7 @@ func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 
 // listError returns the error that a client reports for a Pod list with the given response body, or nil.
 func listError(t testing.TB, body []byte) (err error) {
-	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf(), MaxFrame: 1 << 20})
+	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Protobuf: true, MaxFrame: 1 << 20})
 	require.NoError(t, err)
 	page := client.List(t.Context(), lw.ListOptions{})
 	for _, err = range page.Objects {
@@ -215,9 +215,9 @@ func TestProtobufEvents(t *testing.T) {
 	require.ErrorAs(t, err, &fromWatch)
 	text, jsonErr := json.Marshal(status)
 	require.NoError(t, jsonErr)
-	want := lw.ReadStatusError(410, "", strings.NewReader(strings.Replace(string(text), "{", `{"kind":"Status",`, 1)))
+	want := lw.ReadStatusError(410, "", strings.NewReader(strings.Replace(string(text), "{", `{"kind":"Status",`, 1)), nil)
 	require.Equal(t, want, fromWatch)
-	client, err := lw.NewClient(rejection(encode(t, status)), lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+	client, err := lw.NewClient(rejection(encode(t, status)), lw.Pods(""), rawCodec{}, &lw.ClientOptions{Protobuf: true})
 	require.NoError(t, err)
 	for _, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
 		require.Equal(t, want, err)
@@ -240,7 +240,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 	for _, broken := range []error{io.ErrUnexpectedEOF, errors.New("connection reset")} {
 		body := io.MultiReader(bytes.NewReader(frame[:len(frame)-1]), iotest.ErrReader(broken))
-		client, err := lw.NewClient(response{body}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+		client, err := lw.NewClient(response{body}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Protobuf: true})
 		require.NoError(t, err)
 		var last error
 		for _, last = range client.Watch(t.Context(), lw.ListOptions{}) {
@@ -297,7 +297,7 @@ func TestProtobufKeepsManagedFieldsOnRequest(t *testing.T) {
 		"watch": watchFrame(t, "ADDED", encode(t, pod.DeepCopy())),
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf(), KeepManagedFields: true})
+			client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Protobuf: true, KeepManagedFields: true})
 			require.NoError(t, err)
 			var messages [][]byte
 			if name == "list" {
@@ -327,7 +327,7 @@ func TestProtobufMetadataOnly(t *testing.T) {
 	var body bytes.Buffer
 	require.NoError(t, protobufSerializer.Encode(list, &body))
 	transport := &recordedRequest{response: response{&body}}
-	client, err := lw.NewClient(transport, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf(), MetadataOnly: true})
+	client, err := lw.NewClient(transport, lw.Pods(""), rawCodec{}, &lw.ClientOptions{Protobuf: true, MetadataOnly: true})
 	require.NoError(t, err)
 	objects := 0
 	for object, err := range client.List(t.Context(), lw.ListOptions{}).Objects {

@@ -33,7 +33,7 @@ func follow(url string) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // the demo causes interruptions, so they are not logged
+	reflector := cache.NewReflector(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn}) // the demo causes interruptions, so they are not logged
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
 	go func() {

@@ -42,7 +42,7 @@ func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw
 	t.Cleanup(closeWire)
 	client, err := lw.NewClient(source, resource, lw.RawCodec{}, nil)
 	require.NoError(t, err)
-	opts.Logger, opts.Random = slog.New(slog.DiscardHandler), rand.New(rand.NewPCG(1, 11)).Float64
+	opts.Warn, opts.Random = slog.New(slog.DiscardHandler).Warn, rand.New(rand.NewPCG(1, 11)).Float64
 	f := &following{Reflector: cache.NewReflector(client, &opts)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})

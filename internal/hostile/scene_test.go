@@ -69,7 +69,7 @@ func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw
 	case s.Lists:
 		opts = ordinary
 	}
-	opts.Logger, opts.Random = slog.New(slog.DiscardHandler), rand.New(rand.NewPCG(seed, 11)).Float64
+	opts.Warn, opts.Random = slog.New(slog.DiscardHandler).Warn, rand.New(rand.NewPCG(seed, 11)).Float64
 	reflector := cache.NewReflector(client, &opts)
 	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: reflector.Store(), held: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
 	if opts.PageSize > 0 {

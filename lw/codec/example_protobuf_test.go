@@ -72,7 +72,7 @@ func ExampleProtobuf() {
 	kind := field(1, "v1") + field(2, "PodList")
 	pods := response("k8s\x00" + field(1, kind) + field(2, list))
 
-	client, err := lw.NewClient(pods, lw.Pods("shop"), codec.Protobuf[*Pod]{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
+	client, err := lw.NewClient(pods, lw.Pods("shop"), codec.Protobuf[*Pod]{}, &lw.ClientOptions{Protobuf: true})
 	if err != nil {
 		panic(err)
 	}

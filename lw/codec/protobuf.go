@@ -10,7 +10,7 @@ import (
 )
 
 // Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client
-// must set lw.ClientOptions.Encoding to lw.Protobuf(). The zero value is ready for use and safe for concurrent use.
+// must set lw.ClientOptions.Protobuf. The zero value is ready for use and safe for concurrent use.
 //
 // The kind and apiVersion of decoded objects are empty, as in client-go. After a relist, an object with the same key, UID
 // and resourceVersion counts as unchanged, because a struct cannot be compared with a message.
@@ -38,4 +38,4 @@ func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[
 
 // errJSON reports that a client with the codec [Protobuf] has requested JSON. No message starts with a brace, because that
 // would be the field 15 with a wire type that no longer exists.
-var errJSON = errors.New("codec.Protobuf received JSON: set lw.ClientOptions.Encoding to lw.Protobuf()")
+var errJSON = errors.New("codec.Protobuf received JSON: set lw.ClientOptions.Protobuf")

@@ -90,7 +90,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 				server := &responses{lists: []string{c.list("u1", "red"), c.list("u1", "red"), c.list("u2", "blue")}}
 				opts := &lw.ClientOptions{}
 				if name == "Protobuf" {
-					opts.Encoding = lw.Protobuf()
+					opts.Protobuf = true
 				}
 				client, err := lw.NewClient(server, lw.Resource{Version: "v1", Plural: "machines"}, c.codec, opts)
 				require.NoError(t, err)
@@ -127,8 +127,8 @@ func TestProtobufNeedsOption(t *testing.T) {
 	require.NoError(t, err)
 	for _, err = range client.List(t.Context(), lw.ListOptions{}).Objects {
 	}
-	require.ErrorContains(t, err, "set lw.ClientOptions.Encoding")
+	require.ErrorContains(t, err, "set lw.ClientOptions.Protobuf")
 
-	_, err = lw.NewClient(&responses{}, machines, lw.RawCodec{}, &lw.ClientOptions{Encoding: lw.Protobuf()})
-	require.ErrorContains(t, err, "clear ClientOptions.Encoding")
+	_, err = lw.NewClient(&responses{}, machines, lw.RawCodec{}, &lw.ClientOptions{Protobuf: true})
+	require.ErrorContains(t, err, "clear ClientOptions.Protobuf")
 }

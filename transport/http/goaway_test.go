@@ -122,7 +122,7 @@ func interruptions(t *testing.T, transport *Transport) (opens int, causes []erro
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ctx = lw.WithTrace(ctx, &lw.Trace{Open: func(*lw.Request) { opens++ }})
-	for event := range lw.ListAndWatch(ctx, client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) {
+	for event := range lw.ListAndWatch(ctx, client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn}) {
 		if event.Type == lw.Interrupted {
 			causes = append(causes, event.Interruption.Err)
 		}

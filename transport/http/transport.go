@@ -85,7 +85,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if err != nil {
 		return nil, err
 	}
-	return &lw.Response{ReadCloser: response.Body, ETag: response.Header.Get("ETag"), RedactFunc: secrets.Text}, nil
+	return &lw.Response{ReadCloser: response.Body, ETag: response.Header.Get("ETag"), Redact: secrets.Text}, nil
 }
 
 // Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires. Upgrade
@@ -241,8 +241,7 @@ func (a *attempt) responseError(response *http.Response) error {
 	if response.StatusCode == http.StatusPartialContent {
 		return errPartial
 	}
-	text := &lw.Response{ReadCloser: response.Body, RedactFunc: a.secrets.Text}
-	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
+	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), response.Body, a.secrets.Text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.transport.server) {
 		return fmt.Errorf("http: redirected to %s without credentials: %w", a.secrets.Text(origin(response.Request.URL)), rejected)
 	}

@@ -86,13 +86,13 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		stream.Add("Authorization", "Bearer "+token)
 	}
 	b := &body{stream, ctx, append(headerSecrets(t.opts.Header), token)}
-	response := &lw.Response{ReadCloser: b, RedactFunc: b.secrets.Text}
+	response := &lw.Response{ReadCloser: b, Redact: b.secrets.Text}
 	status, err := stream.Fetch(t.opts.Credentials)
 	switch {
 	case err == nil && status == 206:
 		err = errPartial
 	case err == nil && (status < 200 || status > 299):
-		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), response)
+		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), b, b.secrets.Text)
 	}
 	if err != nil {
 		_ = stream.Close()

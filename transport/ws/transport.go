@@ -62,7 +62,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", nil)
 	switch {
 	case err == nil:
-		return &lw.Response{ReadCloser: newBody(ctx, conn, c, t.limit), RedactFunc: c.redact}, nil
+		return &lw.Response{ReadCloser: newBody(ctx, conn, c, t.limit), Redact: c.redact}, nil
 	case c.upgraded != nil: // the HTTP transport accepted the response, but gorilla did not
 		err = responseError(c.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 	}

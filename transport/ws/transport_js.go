@@ -45,7 +45,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	for range 2 {
 		b, err := t.dial(ctx, req)
 		if err == nil {
-			return &lw.Response{ReadCloser: b, RedactFunc: b.secrets.Text}, nil
+			return &lw.Response{ReadCloser: b, Redact: b.secrets.Text}, nil
 		}
 		if errors.Is(err, jsx.ErrLost) {
 			return t.base.Open(ctx, req)

@@ -129,7 +129,7 @@ func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }, Logger: s})
+	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }, Warn: s.Warn})
 	s.say(transport, http, client, reflector)
 	for event := range reflector.Follow(lw.WithTrace(ctx, s.trace())) {
 		if s.say(event); event.Interruption != nil {

@@ -51,7 +51,7 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 	codec := lw.Codec[*lw.Object](lw.RawCodec{})
 	clientOpts := &lw.ClientOptions{}
 	if r.protobuf {
-		codec, clientOpts.Encoding = r.Protobuf, lw.Protobuf()
+		codec, clientOpts.Protobuf = r.Protobuf, true
 	}
 	client, err := lw.NewClient(link, resource, codec, clientOpts)
 	require.NoError(r, err)

@@ -21,7 +21,7 @@ func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body 
 
 // statusError converts the response to the error that a transport returns.
 func (r *rejection) statusError() error {
-	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
+	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body), nil)
 }
 
 func (r *rejection) tooLarge() bool {

@@ -88,7 +88,7 @@ func Play(seed uint64, engine Engine) Report {
 	opts := &lw.Options{
 		NoStreamingList: s.oneIn(2),
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
-		Logger:          slog.New(slog.DiscardHandler),
+		Warn:            slog.New(slog.DiscardHandler).Warn,
 		Random:          s.random.Float64,
 		Wall:            func() time.Time { return time.Now().Add(time.Duration(s.offset.Load())).Round(0) },
 	}

@@ -33,9 +33,6 @@ func Within(frame []byte) Reader {
 	return Reader{buffer: buffer{data: frame[:len(frame)+pad], end: len(frame), srcErr: io.EOF}}
 }
 
-// Source returns the io.Reader that was passed to [New], or nil for a reader from [NewText].
-func (r *Reader) Source() io.Reader { return r.src }
-
 // Begin moves to the next frame and marks its first byte. It blocks until that byte arrives. At the end of the stream it
 // returns false, and Err returns io.EOF or the error of the source.
 func (r *Reader) Begin() bool {

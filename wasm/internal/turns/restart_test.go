@@ -90,7 +90,7 @@ func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 		for range 3 {
 			client, err := lw.NewClient(&turns.Transport{HTTP: base, Take: take, Waits: func() {}}, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: "shop"}, lw.RawCodec{}, nil)
 			require.NoError(t, err)
-			reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)})
+			reflector := cache.NewReflector(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn})
 			caches = append(caches, reflector)
 			go func() {
 				for range reflector.Follow(ctx) {

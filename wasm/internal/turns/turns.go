@@ -64,7 +64,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if err := w.open(); err != nil {
 		return nil, err
 	}
-	return &lw.Response{ReadCloser: w, RedactFunc: func(text string) string { return w.response.Redact(text) }}, nil
+	return &lw.Response{ReadCloser: w, Redact: w.redact}, nil
 }
 
 // watch is the response body of a watch. Until the server sends data, watch can repeat its request in several turns,
@@ -82,6 +82,14 @@ type watch struct {
 	response *lw.Response
 	turn     time.Time // start of the turn
 	end      func()    // returns the slot; nil after the end of the turn
+}
+
+// redact removes the credential of the latest turn from text.
+func (w *watch) redact(text string) string {
+	if w.response.Redact == nil {
+		return text
+	}
+	return w.response.Redact(text)
 }
 
 // open sends the request in one or more turns until the server responds.

@@ -95,7 +95,9 @@ type State struct {
 }
 
 // NewState returns the state of a stream that waits for its start.
-func NewState() *State { return &State{state: lw.State{}.Started(time.Now())} }
+func NewState() *State {
+	return &State{state: lw.State{}.After(lw.Interrupted, &lw.Interruption{}, time.Now())}
+}
 
 // Begin must be called before each request. It starts the state again if the trace is reused for another stream.
 func (s *State) Begin() {
@@ -106,7 +108,7 @@ func (s *State) Begin() {
 
 func (s *State) begin(now time.Time) {
 	if s.state.Phase == lw.Stopped {
-		s.state = s.state.Started(now)
+		s.state = s.state.After(lw.Interrupted, &lw.Interruption{Err: s.state.Cause}, now)
 	}
 }
 
@@ -123,7 +125,7 @@ func (s *State) Event(event lw.Event[lw.Keyed]) {
 func (s *State) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = s.state.Ended(s.state.Cause, time.Now())
+	s.state = s.state.After(lw.Interrupted, &lw.Interruption{Err: s.state.Cause, Final: true}, time.Now())
 }
 
 // Load returns the current state.
