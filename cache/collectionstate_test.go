@@ -83,7 +83,7 @@ func TestRestoredStateIsStaleUntilTheServerAnswers(t *testing.T) {
 // A relist after a restored state reports new objects as additions that a handler must treat as news.
 func TestAdditionsAfterRestoreAreNotInitial(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
-		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		initial := map[string]bool{}
 		s.onEvent = func(_ lw.Event[*lw.Object], changes []Change[*lw.Object]) bool {
 			for _, change := range changes {
@@ -98,15 +98,15 @@ func TestAdditionsAfterRestoreAreNotInitial(t *testing.T) {
 	})
 }
 
-// The phase of a reflector follows its stream, and a permanent error is the cause of the last phase.
-func TestReflectorState(t *testing.T) {
+// The phase of an informer follows its stream, and a permanent error is the cause of the last phase.
+func TestInformerState(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var phases []lw.Phase
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			phases = append(phases, s.reflector.State().Phase)
+			phases = append(phases, s.informer.State().Phase)
 			return true
 		}
-		s.reflector.opts.StopOn = lw.IsPermanent
+		s.informer.opts.StopOn = lw.IsPermanent
 		s.run("list x@1 !reset", "list@2 x@1", "watch ~x@3 !reset", "watch !forbidden")
 		require.Equal(t, []lw.Phase{
 			lw.Listing, lw.Listing, lw.Waiting, // the first list breaks
@@ -114,13 +114,13 @@ func TestReflectorState(t *testing.T) {
 			lw.Live, lw.Live, lw.Stale,
 			lw.Live, lw.Stopped,
 		}, phases)
-		require.Equal(t, lw.Stopped, s.reflector.State().Phase)
-		require.True(t, errors.Is(s.reflector.State().Cause, lw.ErrForbidden))
+		require.Equal(t, lw.Stopped, s.informer.State().Phase)
+		require.True(t, errors.Is(s.informer.State().Cause, lw.ErrForbidden))
 	})
 }
 
 // A trace receives the events of a restored state, so the metrics of a stalled server show the same phase as the
-// reflector. The trace is also told when the run ends before its first request.
+// informer. The trace is also told when the run ends before its first request.
 func TestTraceReceivesRestoredState(t *testing.T) {
 	for stop, want := range [][]string{
 		{"LIST_STARTED", "stopped"},
@@ -131,7 +131,7 @@ func TestTraceReceivesRestoredState(t *testing.T) {
 		for end, wayToStop := range []string{"break", "cancel"} {
 			t.Run(fmt.Sprint(stop, " ", wayToStop), func(t *testing.T) {
 				withFixture(t, func(t *testing.T, s *fixture) {
-					require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1")), origin, lw.ParseObject))
+					require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1")), origin, lw.ParseObject))
 					s.script.lines = []string{"watch"}
 					var traced []string
 					var state lw.State
@@ -148,8 +148,8 @@ func TestTraceReceivesRestoredState(t *testing.T) {
 					}))
 					defer cancel()
 					n := -1
-					for range s.reflector.Follow(ctx) {
-						require.Equal(t, s.reflector.State().Phase, state.Phase)
+					for range s.informer.Follow(ctx) {
+						require.Equal(t, s.informer.State().Phase, state.Phase)
 						if n++; n < stop {
 							continue
 						}

@@ -13,9 +13,9 @@ func saveAndRestore(t *testing.T, s *fixture) *fixture {
 	var text bytes.Buffer
 	require.NoError(t, Save(&text, s.store.Snapshot(), origin, (*lw.Object).Raw))
 	next := &fixture{t: t, script: &script{t: t}, fold: fold{}}
-	next.reflector = NewReflector(next.script, plainLists())
-	next.store = next.reflector.Store()
-	require.NoError(t, next.reflector.Restore(&text, origin, lw.ParseObject))
+	next.informer = NewInformer(next.script, plainLists())
+	next.store = next.informer.Store()
+	require.NoError(t, next.informer.Restore(&text, origin, lw.ParseObject))
 	return next
 }
 
@@ -34,7 +34,7 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { s.store.Snapshot(); return true }
 				s.run(lines...)
 				if name == "interrupted a list" {
-					applyAll(s.reflector.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrInconsistent, Relist: true}})
+					applyAll(s.informer.store, lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrInconsistent, Relist: true}})
 				}
 				next := saveAndRestore(t, s)
 				next.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {

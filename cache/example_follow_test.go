@@ -17,7 +17,7 @@ func ExampleStore_WaitFor() {
 	server, client, end := serve("shop")
 	defer end()
 	ctx, stop := context.WithCancel(context.Background())
-	pods := cache.NewReflector(client, nil)
+	pods := cache.NewInformer(client, nil)
 	done := make(chan error)
 	go func() { done <- pods.Run(ctx) }()
 
@@ -42,7 +42,7 @@ func ExampleSave() {
 	origin := server.URL + " shop/pods"
 	var saved bytes.Buffer
 
-	first := cache.NewReflector(client, nil)
+	first := cache.NewInformer(client, nil)
 	for event := range first.Follow(context.Background()) {
 		if event.Type == lw.Synced {
 			break
@@ -53,7 +53,7 @@ func ExampleSave() {
 	}
 	put(server, "shop", "web-1", "n1") // a write while no process is running
 
-	second := cache.NewReflector(client, nil)
+	second := cache.NewInformer(client, nil)
 	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {
 		panic(err)
 	}
@@ -71,10 +71,10 @@ func ExampleSave() {
 }
 
 // If the saved data is damaged, Restore returns an error, and the run starts with a list.
-func ExampleReflector_Restore_corrupt() {
+func ExampleInformer_Restore_corrupt() {
 	_, client, end := serve("shop")
 	defer end()
-	pods := cache.NewReflector(client, nil)
+	pods := cache.NewInformer(client, nil)
 	err := pods.Restore(bytes.NewReader(make([]byte, 100)), "shop/pods", lw.ParseObject)
 	fmt.Println(errors.Is(err, cache.ErrCorrupt))
 	fmt.Println(err)
@@ -84,15 +84,15 @@ func ExampleReflector_Restore_corrupt() {
 }
 
 // LimitObjects stops a run whose collection is larger than expected.
-func ExampleReflector_LimitObjects() {
+func ExampleInformer_LimitObjects() {
 	server, pods, end := serve("shop")
 	defer end()
 	for _, name := range []string{"web-0", "web-1", "web-2"} {
 		put(server, "shop", name, "n1")
 	}
-	reflector := cache.NewReflector(pods, nil)
-	reflector.LimitObjects(2)
-	err := reflector.Run(context.Background())
+	informer := cache.NewInformer(pods, nil)
+	informer.LimitObjects(2)
+	err := informer.Run(context.Background())
 	fmt.Println(errors.Is(err, lw.ErrTooManyObjects))
 	fmt.Println(err)
 	// Output:

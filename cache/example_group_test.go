@@ -57,27 +57,3 @@ func ExampleGroup_WaitSynced() {
 	// <nil> 1
 	// context canceled
 }
-
-// reflector is a Reflector with a Synced method, so that a Group can run it.
-type reflector struct{ *cache.Reflector[*lw.Object] }
-
-func (r reflector) Synced() <-chan struct{} { return r.Store().Synced() }
-
-// A Group can also run a Reflector, which has no handlers and needs less memory, if the program adds a Synced method.
-func ExampleGroup_Add() {
-	server, client, end := serve("shop")
-	defer end()
-	put(server, "shop", "web-0", "n1")
-	pods := cache.NewReflector(client, nil)
-	var group cache.Group
-	group.Add("pods", reflector{pods})
-	ctx, stop := context.WithCancel(context.Background())
-	fmt.Println(group.Run(ctx, func(context.Context) error {
-		fmt.Println("Pods:", pods.Store().Len())
-		stop()
-		return nil
-	}))
-	// Output:
-	// Pods: 1
-	// context canceled
-}

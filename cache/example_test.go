@@ -14,8 +14,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A Reflector follows the Pods of a namespace and yields each event with its changes.
-func ExampleReflector_Follow() {
+// An Informer follows the Pods of a namespace and yields each event with its changes.
+func ExampleInformer_Follow() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		panic(err)
@@ -38,7 +38,7 @@ func ExampleReflector_Follow() {
 	if err != nil {
 		panic(err)
 	}
-	pods := cache.NewReflector(client, nil)
+	pods := cache.NewInformer(client, nil)
 	for event, changes := range pods.Follow(context.Background()) {
 		for _, change := range changes {
 			switch change.Type {

@@ -103,7 +103,7 @@ func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 func TestRestoredObjectIsRecreated(t *testing.T) {
 	for _, lines := range [][]string{{"list@6 a/x@5#2"}, {"watch ~a/x@5#2"}} {
 		withFixture(t, func(t *testing.T, s *fixture) {
-			s.reflector.RestoreObjects("3", []*lw.Object{object("a/x@1#1")})
+			s.informer.RestoreObjects("3", []*lw.Object{object("a/x@1#1")})
 			if strings.HasPrefix(lines[0], "list") {
 				lines = append([]string{"watch !expired"}, lines...)
 			}

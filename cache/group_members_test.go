@@ -157,7 +157,7 @@ func TestGroupMembersChangeConcurrently(t *testing.T) {
 				}
 				_ = maps.Collect(g.States())
 				g.Remove(name)
-				if informer.reflector.running.Load() {
+				if informer.running.Load() {
 					t.Error("Remove must wait until Run has returned")
 				}
 			}

@@ -1,21 +1,31 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Informer is a [Reflector] with many handlers. All handlers share one stream and one store. Each handler has its own
-// queue, so a slow handler does not delay other handlers, except under [Block]. All methods may be called concurrently.
+// Informer keeps a store in sync with a collection on the server. Run follows the collection in the background. Follow
+// yields each event with its changes. Handlers receive the changes of both: all handlers share one stream and one store.
+// Each handler has its own queue, so a slow handler does not delay other handlers, except under [Block]. All methods may
+// be called concurrently.
 type Informer[T lw.Keyed] struct {
-	reflector *Reflector[T]
-	synced    chan struct{}
+	maxObjects int // see LimitObjects
+	source     lw.ListerWatcher[T]
+	opts       lw.Options
+	store      *Store[T]
+	running    atomic.Bool
+	state      atomic.Pointer[lw.State]
+	restored   *savedState[T] // saved state that the next run replays, or nil
+	synced     chan struct{}
 
 	mu       sync.Mutex             // held while an event is applied and queued, so that all queues agree with the store
 	handlers []*Registration[T]     // copied on removal, so that waitForCapacity can keep the slice
@@ -24,19 +34,40 @@ type Informer[T lw.Keyed] struct {
 	runs runs
 }
 
-// NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run. opts may be nil.
+// NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run or Follow. source
+// may be nil if the informer never runs, for example if it only reads a saved state. opts may be nil.
 func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
-	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
+	i := &Informer[T]{source: source, synced: make(chan struct{})}
+	if opts != nil {
+		i.opts = *opts
+	}
+	var identity lw.Identity[T]
+	if source != nil {
+		if described := source.Source(); described != nil {
+			identity = described.Identity
+		}
+	}
+	i.store, _ = NewStore(nil, identity)
+	i.store.from = collection{"", i.opts.LabelSelector, i.opts.FieldSelector}
+	i.state.Store(new(lw.State))
+	return i
 }
 
-// Store returns the informer's store, which callers must not modify. It may be ahead of slow handlers.
-func (i *Informer[T]) Store() *Store[T] { return i.reflector.store }
+// LimitObjects limits the number of objects, to bound the memory of the store. If the collection is larger, the run ends
+// with [lw.ErrTooManyObjects]. During a relist the store may hold twice as many objects. Zero means no limit. Call
+// LimitObjects before Run or Follow.
+func (i *Informer[T]) LimitObjects(max int) { i.maxObjects = max }
 
-// LimitObjects limits the number of objects. See [Reflector.LimitObjects]. Call it before Run.
-func (i *Informer[T]) LimitObjects(max int) { i.reflector.LimitObjects(max) }
+// Store returns the informer's store, for reading. It may be ahead of slow handlers.
+func (i *Informer[T]) Store() *Store[T] { return i.store }
 
 // State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
-func (i *Informer[T]) State() lw.State { return i.reflector.State() }
+func (i *Informer[T]) State() lw.State { return *i.state.Load() }
+
+func (i *Informer[T]) setState(t lw.EventType, interruption *lw.Interruption) {
+	next := i.State().After(t, interruption, time.Now())
+	i.state.Store(&next)
+}
 
 // Synced returns a channel that is closed when the first list is complete and all handlers have processed it, or when the
 // server has confirmed a restored state. It ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
@@ -48,17 +79,38 @@ func (i *Informer[T]) WaitSynced(ctx context.Context) error {
 	return i.runs.last(false).wait(ctx, i.synced, nil)
 }
 
-// Restore is like [Reflector.Restore]. The handlers receive the restored objects. Restore panics while the informer
-// runs.
-func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
-	return i.reflector.Restore(from, origin, parse)
+// Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If
+// Options.StopOn returns true for an error, Run returns that error. When Run returns, all its goroutines have ended and no
+// handler is being called. Run may be called again. The next run resumes from the store and delivers the changes that are
+// still queued.
+func (i *Informer[T]) Run(ctx context.Context) error {
+	return i.run(ctx, func(lw.Event[T], []Change[T]) bool { return true })
 }
 
-// Run follows the collection and calls the handlers until ctx is done, and then returns context.Cause(ctx). If
-// Options.StopOn returns true for an error, Run returns that error. When Run returns, no handler is being called. Run
-// may be called again. The next Run resumes from the store and delivers the changes that are still queued.
-func (i *Informer[T]) Run(ctx context.Context) error {
-	defer i.reflector.acquire("Informer.Run")()
+// Follow is Run as an iterator in the caller's goroutine. It yields every event of the stream with the resulting changes
+// to the store. An event with an object causes at most two changes, and Synced can cause any number. The slice is valid
+// until the next iteration. To receive the changes of a stream that another goroutine runs, use [Informer.Changes].
+//
+// Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
+// second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
+// during a list or detected that resourceVersions ran backwards. A run panics while another run is active.
+func (i *Informer[T]) Follow(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
+	return func(yield func(lw.Event[T], []Change[T]) bool) {
+		_ = i.run(ctx, yield) // the last event contains the error
+	}
+}
+
+// acquire panics if the informer is running. The caller must call release when it no longer uses the informer.
+func (i *Informer[T]) acquire(method string) (release func()) {
+	if !i.running.CompareAndSwap(false, true) {
+		panic("cache: " + method + " called before the previous run ended")
+	}
+	return func() { i.running.Store(false) }
+}
+
+// run starts the handlers and follows the collection.
+func (i *Informer[T]) run(ctx context.Context, yield func(lw.Event[T], []Change[T]) bool) error {
+	defer i.acquire("Run or Follow")()
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
 	current := i.runs.last(true)
@@ -68,9 +120,11 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 		i.setStart(nil)
 		stop()
 		group.Wait()
-		current.end(err)
+		current.end(cmp.Or(err, errStopped))
 	}()
-	err = i.reflector.run(ctx, i.apply, func(lw.Event[T], []Change[T]) bool { return i.waitForCapacity(ctx) })
+	err = i.stream(ctx, func(event lw.Event[T], changes []Change[T]) bool {
+		return yield(event, changes) && i.waitForCapacity(ctx)
+	})
 	return err
 }
 
@@ -206,14 +260,16 @@ func (r *runs) last(begin bool) *run {
 	return r.current
 }
 
-// run represents one call of Informer.Run or Group.Run.
+// run represents one run of an Informer or a Group.
 type run struct {
 	done chan struct{} // closed when the run ends
-	err  error         // result of Run; set before done is closed
+	err  error         // result of the run; set before done is closed
 }
 
-// errPanicked is the error of a run that has not returned.
-var errPanicked = errors.New("cache: Run panicked")
+var (
+	errPanicked = errors.New("cache: the run panicked")
+	errStopped  = errors.New("cache: the loop over Follow ended")
+)
 
 func (r *run) end(err error) {
 	r.err = err

@@ -28,7 +28,7 @@ func TestMaxObjects(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				traced := 0
-				r := NewReflector(&script{t: t, lines: c.lines, end: end}, plainLists())
+				r := NewInformer(&script{t: t, lines: c.lines, end: end}, plainLists())
 				r.LimitObjects(3)
 				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
 					if event.Type == lw.Interrupted && event.Interruption.Final {
@@ -50,7 +50,7 @@ func TestMaxObjects(t *testing.T) {
 
 // Objects of an interrupted list must not count towards the limit.
 func TestMaxObjectsCountsEachList(t *testing.T) {
-	r := NewReflector[*lw.Object](&script{t: t}, plainLists())
+	r := NewInformer[*lw.Object](&script{t: t}, plainLists())
 	r.LimitObjects(2)
 	for range 3 {
 		applyAll(r.store, lw.Event[*lw.Object]{Type: lw.ListStarted})
@@ -64,7 +64,7 @@ func TestMaxObjectsCountsEachList(t *testing.T) {
 }
 
 func TestUndecodedObjectsCountTowardsLimit(t *testing.T) {
-	r := NewReflector[*lw.Object](&script{t: t}, plainLists())
+	r := NewInformer[*lw.Object](&script{t: t}, plainLists())
 	r.LimitObjects(1)
 	undecoded := func(name string) lw.Event[*lw.Object] {
 		return lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}

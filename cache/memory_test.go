@@ -55,7 +55,7 @@ func TestLargeListStreams(t *testing.T) {
 	list := &podList{pods: sample.Pods(1, n), next: listHead}
 	runtime.GC()
 	before, peak, seen := heap(), 0, 0
-	reflector := podReflector(t, func(req *lw.Request) io.Reader {
+	informer := podInformer(t, func(req *lw.Request) io.Reader {
 		if req.Watch {
 			return strings.NewReader("")
 		}
@@ -63,7 +63,7 @@ func TestLargeListStreams(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for event := range reflector.Follow(ctx) {
+	for event := range informer.Follow(ctx) {
 		seen++
 		if seen%100 == 0 {
 			peak = max(peak, heap()-before)
@@ -75,9 +75,9 @@ func TestLargeListStreams(t *testing.T) {
 	runtime.GC()
 	live := heap() - before
 	t.Logf("%d Pods in %d bytes: peak heap %d bytes, final heap %d bytes", n, list.read, peak, live)
-	require.Equal(t, n, reflector.Store().Len())
+	require.Equal(t, n, informer.Store().Len())
 	require.Greater(t, list.read, 100_000_000)
 	require.Less(t, peak, list.read)
 	require.Less(t, live, list.read*17/20, "the store must not keep managedFields, which are a third of each Pod")
-	runtime.KeepAlive(reflector)
+	runtime.KeepAlive(informer)
 }

@@ -28,23 +28,23 @@ func TestConcurrentReaders(t *testing.T) {
 			}
 		}
 	}()
-	reflector := NewReflector(w, opts)
-	byNamespace := NewIndex(reflector.Store(), ByNamespace[*lw.Object])
+	informer := NewInformer(w, opts)
+	byNamespace := NewIndex(informer.Store(), ByNamespace[*lw.Object])
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			r := reader{T: t, store: reflector.Store(), byNamespace: byNamespace, seen: map[lw.Key]int{}}
+			r := reader{T: t, store: informer.Store(), byNamespace: byNamespace, seen: map[lw.Key]int{}}
 			for ctx.Err() == nil {
 				r.look()
 				runtime.Gosched() // lets the readers run, because WASM has only one thread and no preemption
 			}
-			<-reflector.Store().Synced()
+			<-informer.Store().Synced()
 		})
 	}
 	for range 30 { // every run starts with a list
 		run, end := context.WithCancel(ctx)
 		w.requests, w.end = 5, end
-		if err := reflector.Run(run); err != context.Canceled {
+		if err := informer.Run(run); err != context.Canceled {
 			t.Error(err)
 		}
 	}

@@ -60,7 +60,7 @@ func TestWatchIsLiveOnlyAfterItDeliversTheKnownChange(t *testing.T) {
 		s.onEvent = func(e lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			if e.Type == lw.WatchStarted {
 				live++
-				require.Equal(t, lw.Live, s.reflector.State().Phase)
+				require.Equal(t, lw.Live, s.informer.State().Phase)
 			}
 			return true
 		}
@@ -77,10 +77,10 @@ func TestServerRebuiltBetweenRunsIsDetected(t *testing.T) {
 	for name, check := range map[string]string{"another UID": "check+@20 x@1#u9", "empty": "check@20", "lower": "check+@3 x@1"} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(t *testing.T, s *fixture) {
-				require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1#u1", "y@2")), origin, lw.ParseObject))
+				require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1#u1", "y@2")), origin, lw.ParseObject))
 				var live []int // number of objects whenever the store is live
 				s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-					if s.reflector.State().Phase == lw.Live {
+					if s.informer.State().Phase == lw.Live {
 						live = append(live, s.store.Len())
 					}
 					return true

@@ -13,7 +13,7 @@ import (
 
 func TestRestoredRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
-		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		require.Zero(t, s.store.Len(), "the store must be empty before the run")
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
@@ -29,7 +29,7 @@ func TestRestoredRunResumes(t *testing.T) {
 
 func TestRestoredObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
-		s.reflector.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
+		s.informer.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
 		require.Equal(t, "+x@1 +y@2 restored ~x@1>8", s.run("watch ~x@8"))
 	})
 }
@@ -60,7 +60,7 @@ func TestRestoreRejectsLongStrings(t *testing.T) {
 
 func TestExpiredRestoreYieldsDifferences(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
-		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
+		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
 		require.Equal(t, "+x@1 +y@2 +z@3 restored ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
 	})
 }
@@ -69,7 +69,7 @@ func TestExpiredRestoreYieldsDifferences(t *testing.T) {
 func TestRestoredRunStopsDuringReplay(t *testing.T) {
 	for stop := range 4 {
 		withFixture(t, func(t *testing.T, s *fixture) {
-			require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+			require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 			n := -1
 			s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { n++; return n < stop }
 			first := s.run()
@@ -80,10 +80,10 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 		})
 	}
 	withFixture(t, func(t *testing.T, s *fixture) {
-		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
-		for range s.reflector.Follow(ctx) {
+		for range s.informer.Follow(ctx) {
 			n++
 			cancel()
 		}
@@ -95,7 +95,7 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 // After a break during the replay, the run must not send a request.
 func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
-		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("the reflector must not send a request") }}, plainLists())
+		r := NewInformer[*lw.Object](&script{t: t, end: func() { t.Error("the informer must not send a request") }}, plainLists())
 		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
 		seen := 0
 		for range r.Follow(t.Context()) {
@@ -108,7 +108,7 @@ func TestBreakDuringReplay(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r := NewReflector[*lw.Object](&script{}, plainLists())
+	r := NewInformer[*lw.Object](&script{}, plainLists())
 	r.RestoreObjects("7", []*lw.Object{object("x@1")})
 	for event := range r.Follow(ctx) {
 		if event.Type == lw.Added {
@@ -120,9 +120,9 @@ func TestBreakDuringReplay(t *testing.T) {
 }
 
 func TestRunDuringRestorePanics(t *testing.T) {
-	r := NewReflector[*lw.Object](&script{}, nil)
+	r := NewInformer[*lw.Object](&script{}, nil)
 	require.NoError(t, r.Restore(bytes.NewReader(saved(t, "x@1")), origin, func(text []byte) (*lw.Object, error) {
-		require.PanicsWithValue(t, "cache: Reflector.Run called before Run returned", func() { _ = r.Run(t.Context()) })
+		require.PanicsWithValue(t, "cache: Run or Follow called before the previous run ended", func() { _ = r.Run(t.Context()) })
 		return lw.ParseObject(text)
 	}))
 }
@@ -130,7 +130,7 @@ func TestRunDuringRestorePanics(t *testing.T) {
 func TestRestoreAfterRunReplacesObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
-		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		require.Equal(t, "~x@3>1 +y@2 -z@4? restored", s.run("watch"))
 	})
 }
@@ -138,10 +138,10 @@ func TestRestoreAfterRunReplacesObjects(t *testing.T) {
 func TestRestoreWhileRunningPanics(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: Restore called before Run returned", func() {
-				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
+			require.PanicsWithValue(t, "cache: Restore called before the previous run ended", func() {
+				_ = s.informer.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
 			})
-			require.Panics(t, func() { s.reflector.RestoreObjects("7", nil) })
+			require.Panics(t, func() { s.informer.RestoreObjects("7", nil) })
 			return true
 		}
 		s.run("list@1 x@1")
@@ -151,7 +151,7 @@ func TestRestoreWhileRunningPanics(t *testing.T) {
 func TestFailedRestoreLists(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		text := saved(t, "x@1")
-		require.ErrorIs(t, s.reflector.Restore(bytes.NewReader(text[:len(text)-1]), origin, lw.ParseObject), ErrCorrupt)
+		require.ErrorIs(t, s.informer.Restore(bytes.NewReader(text[:len(text)-1]), origin, lw.ParseObject), ErrCorrupt)
 		require.Equal(t, "+x@1 ok", s.run("list@8 x@1"))
 	})
 }
@@ -185,7 +185,7 @@ func TestSaveOtherTypes(t *testing.T) {
 	writer.Replace("7", pair{"x", "1"}, pair{"y", "2"})
 	var text bytes.Buffer
 	require.NoError(t, Save(&text, store.Snapshot(), origin, func(p pair) string { return p.name + "@" + p.version }))
-	r := NewReflector[pair](nil, nil)
+	r := NewInformer[pair](nil, nil)
 	require.NoError(t, r.Restore(&text, origin, func(text []byte) (pair, error) {
 		name, version, _ := bytes.Cut(text, []byte("@"))
 		return pair{string(name), string(version)}, nil
@@ -229,10 +229,10 @@ func summed(text []byte) []byte {
 	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
 
-// RestoreObjects and NewReflector must copy the slice and the options, so that the caller may modify them later.
+// RestoreObjects and NewInformer must copy the slice and the options, so that the caller may modify them later.
 func TestRestoreObjectsCopiesSlice(t *testing.T) {
 	opts := &lw.Options{PageSize: 7}
-	r := NewReflector[*lw.Object](nil, opts)
+	r := NewInformer[*lw.Object](nil, opts)
 	objects := []*lw.Object{object("x@1")}
 	r.RestoreObjects("7", objects)
 	opts.PageSize, objects[0] = 1, object("y@1")

@@ -29,12 +29,12 @@ const (
 	tooOld   = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
 )
 
-// podReflector returns a reflector of Pods that uses a real client.
-func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
+// podInformer returns an informer of Pods that uses a real client.
+func podInformer(t *testing.T, n network) *Informer[*lw.Object] {
 	t.Helper()
 	client, err := lw.NewClient(n, lw.Pods(""), lw.RawCodec{}, nil)
 	require.NoError(t, err)
-	return NewReflector(client, plainLists())
+	return NewInformer(client, plainLists())
 }
 
 // A relist of unchanged objects must not decode the objects or allocate memory for them.
@@ -54,7 +54,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 	items[n/2] = changed.Item()
 	relist := listHead + strings.Join(items, ",") + listTail
 	answers := []string{list, tooOld, list, tooOld, relist}
-	reflector := podReflector(t, func(req *lw.Request) io.Reader {
+	informer := podInformer(t, func(req *lw.Request) io.Reader {
 		answer := answers[0]
 		answers = answers[1:]
 		return strings.NewReader(answer)
@@ -65,7 +65,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 	var before runtime.MemStats
 	var bytes []uint64 // bytes allocated during each list
 	var first map[lw.Key]*lw.Object
-	for event, changes := range reflector.Follow(ctx) {
+	for event, changes := range informer.Follow(ctx) {
 		switch event.Type {
 		case lw.ListStarted, lw.Interrupted:
 			runtime.ReadMemStats(&before)
@@ -74,7 +74,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			bytes = append(bytes, after.TotalAlloc-before.TotalAlloc)
 			if first == nil {
-				first = snapshot(reflector.Store())
+				first = snapshot(informer.Store())
 			}
 			if len(answers) == 0 {
 				cancel()
@@ -87,7 +87,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list must allocate its objects")
 	require.Less(t, bytes[1], uint64(len(list)/50), "the second list must allocate little memory")
 	require.Less(t, bytes[2], uint64(len(list)/50), "the third list must allocate only the changed object")
-	last := snapshot(reflector.Store())
+	last := snapshot(informer.Store())
 	require.Len(t, last, n)
 	for key, object := range first {
 		require.Equal(t, key.Name != changed.Name, object == last[key], key)
@@ -102,7 +102,7 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// The reflector calls known for every list item, so it must not allocate memory.
+// The informer calls known for every list item, so it must not allocate memory.
 func TestKnownAllocatesNothing(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1#u1")

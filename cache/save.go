@@ -48,7 +48,7 @@ func (c collection) with(origin string) collection {
 	return c
 }
 
-// Save writes a snapshot in a format that [Reflector.Restore] reads. The func text returns the string that Save writes
+// Save writes a snapshot in a format that [Informer.Restore] reads. The func text returns the string that Save writes
 // for an object. For objects of [lw.RawCodec] and [lw.Project], use (*lw.Object).Raw. Save does not encrypt the
 // objects, even if they are Secrets.
 //
@@ -159,12 +159,12 @@ type savedState[T any] struct {
 //
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
-// The error matches [ErrForeign], [ErrCorrupt] or the error that the reader returned. After an error the reflector is
-// unchanged. Restore panics while the reflector runs.
-func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
-	defer r.acquire("Restore")()
+// The error matches [ErrForeign], [ErrCorrupt] or the error that the reader returned. After an error the informer is
+// unchanged. Restore panics while the informer runs.
+func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
+	defer i.acquire("Restore")()
 	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
-	version, count := in.header(r.store.from.with(origin))
+	version, count := in.header(i.store.from.with(origin))
 	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))}
 	for range count {
 		text := in.string()
@@ -181,27 +181,27 @@ func (r *Reflector[T]) Restore(from io.Reader, origin string, parse func(text []
 	in.checksum()
 	in.expectEnd()
 	if in.err == nil {
-		r.restored = state
+		i.restored = state
 	}
 	return in.err
 }
 
-// RestoreObjects restores objects that were not saved with [Save]. See [Reflector.Restore]. version is the
+// RestoreObjects restores objects that were not saved with [Save]. See [Informer.Restore]. version is the
 // resourceVersion of the list to which the objects belong. It must come from the same server; see
 // [lw.Held.ResourceVersion].
-func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
-	defer r.acquire("RestoreObjects")()
-	r.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}
+func (i *Informer[T]) RestoreObjects(version string, objects []T) {
+	defer i.acquire("RestoreObjects")()
+	i.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}
 }
 
 // ResumeFrom makes the next run watch from a resourceVersion without listing the objects that exist at that time. The
-// store then contains only objects that have changed since. ResumeFrom panics while the reflector runs.
-func (r *Reflector[T]) ResumeFrom(version string) {
-	defer r.acquire("ResumeFrom")()
-	r.restored = &savedState[T]{version: version, partial: true}
+// store then contains only objects that have changed since. ResumeFrom panics while the informer runs.
+func (i *Informer[T]) ResumeFrom(version string) {
+	defer i.acquire("ResumeFrom")()
+	i.restored = &savedState[T]{version: version, partial: true}
 }
 
-// An error from [Reflector.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
+// An error from [Informer.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")

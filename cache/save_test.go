@@ -28,15 +28,15 @@ func saved(t testing.TB, words ...string) []byte {
 	return out.Bytes()
 }
 
-// restore calls Restore of a new reflector and returns the reflector and the error.
-func restore(t testing.TB, from io.Reader, origin string) (*Reflector[*lw.Object], error) {
+// restore calls Restore of a new informer and returns the informer and the error.
+func restore(t testing.TB, from io.Reader, origin string) (*Informer[*lw.Object], error) {
 	t.Helper()
-	r := NewReflector[*lw.Object](&script{}, nil)
+	r := NewInformer[*lw.Object](&script{}, nil)
 	err := r.Restore(from, origin, lw.ParseObject)
 	if err != nil {
 		var got *wrapped
 		require.ErrorAs(t, err, &got)
-		require.Nil(t, r.restored, "a failed Restore must not change the reflector")
+		require.Nil(t, r.restored, "a failed Restore must not change the informer")
 	}
 	return r, err
 }
@@ -139,21 +139,21 @@ func TestRestoreRejectsOtherOrigins(t *testing.T) {
 		`field selector was "", now "spec.nodeName=n1"`:         {origin, lw.Options{FieldSelector: "spec.nodeName=n1"}},
 	} {
 		from := io.MultiReader(bytes.NewReader(text[:len(text)-20]), iotest.ErrReader(io.ErrClosedPipe))
-		err := NewReflector[*lw.Object](nil, &c.opts).Restore(from, c.origin, lw.ParseObject)
+		err := NewInformer[*lw.Object](nil, &c.opts).Restore(from, c.origin, lw.ParseObject)
 		require.ErrorIs(t, err, ErrForeign)
 		require.EqualError(t, err, "cache: cannot use the saved state: it belongs to another collection: "+want)
 	}
 }
 
-// Save writes the selectors of the store's source. A reflector with the same selectors can restore the state.
+// Save writes the selectors of the store's source. A informer with the same selectors can restore the state.
 func TestRestoreAcceptsSameSelectors(t *testing.T) {
 	opts := &lw.Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1"}
-	r := NewReflector[*lw.Object](nil, opts)
+	r := NewInformer[*lw.Object](nil, opts)
 	(&Writer[*lw.Object]{r.store}).Replace("7", object("x@1"))
 	var text bytes.Buffer
 	require.NoError(t, Save(&text, r.Store().Snapshot(), origin, (*lw.Object).Raw))
-	require.NoError(t, NewReflector[*lw.Object](nil, opts).Restore(bytes.NewReader(text.Bytes()), origin, lw.ParseObject))
-	require.ErrorIs(t, NewReflector[*lw.Object](nil, nil).Restore(&text, origin, lw.ParseObject), ErrForeign)
+	require.NoError(t, NewInformer[*lw.Object](nil, opts).Restore(bytes.NewReader(text.Bytes()), origin, lw.ParseObject))
+	require.ErrorIs(t, NewInformer[*lw.Object](nil, nil).Restore(&text, origin, lw.ParseObject), ErrForeign)
 }
 
 func TestNewerFormat(t *testing.T) {
@@ -199,7 +199,7 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 
 // The error must contain the position of the object in the saved state.
 func TestRestoreReturnsParseErrors(t *testing.T) {
-	r := NewReflector[*lw.Object](&script{}, nil)
+	r := NewInformer[*lw.Object](&script{}, nil)
 	picky := errors.New("unsupported object")
 	err := r.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, func([]byte) (*lw.Object, error) { return nil, picky })
 	require.ErrorIs(t, err, picky)

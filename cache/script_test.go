@@ -138,30 +138,30 @@ func object(word string) *lw.Object {
 	return object
 }
 
-// fixture runs a reflector whose server responses come from a script.
+// fixture runs an informer whose server responses come from a script.
 type fixture struct {
-	t         *testing.T
-	script    *script
-	reflector *Reflector[*lw.Object]
-	store     *Store[*lw.Object]
-	fold      fold
+	t        *testing.T
+	script   *script
+	informer *Informer[*lw.Object]
+	store    *Store[*lw.Object]
+	fold     fold
 
 	// onEvent, if not nil, is called for each event. It ends the run by returning false.
 	onEvent func(lw.Event[*lw.Object], []Change[*lw.Object]) bool
 }
 
-// withFixture runs a test with a new reflector in a synctest bubble, so that backoff delays take no time.
+// withFixture runs a test with a new informer in a synctest bubble, so that backoff delays take no time.
 func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &fixture{t: t, script: &script{t: t}, fold: fold{}}
-		s.reflector = NewReflector(s.script, plainLists())
-		s.store = s.reflector.Store()
+		s.informer = NewInformer(s.script, plainLists())
+		s.store = s.informer.Store()
 		test(t, s)
 	})
 }
 
-// run runs the reflector until all lines are used. It returns the changes, "ok" at the end of each list, and "restored" at the
+// run runs the informer until all lines are used. It returns the changes, "ok" at the end of each list, and "restored" at the
 // end of restored objects:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
@@ -176,7 +176,7 @@ func (s *fixture) run(lines ...string) string {
 	defer cancel()
 	s.script.lines, s.script.end = lines, cancel
 	var described []string
-	for event, changes := range s.reflector.Follow(ctx) {
+	for event, changes := range s.informer.Follow(ctx) {
 		var words []string
 		for _, change := range changes {
 			s.fold.apply(s.t, change)

@@ -162,9 +162,9 @@ func TestRandomSequences(t *testing.T) {
 			}()
 			ctx, cancel := context.WithCancel(t.Context())
 			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
-			reflector := NewReflector(w, &lw.Options{PageSize: 2, NoStreamingList: true})
-			store, sum, listing := reflector.Store(), fold{}, false
-			for event, changes := range reflector.Follow(ctx) {
+			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
+			store, sum, listing := informer.Store(), fold{}, false
+			for event, changes := range informer.Follow(ctx) {
 				for _, change := range changes {
 					sum.apply(t, change)
 				}

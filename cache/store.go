@@ -12,7 +12,7 @@ import (
 
 // Store holds the last known state of every object of one collection. It finds objects by key and by the indexes that
 // [NewIndex] adds. All methods may be called concurrently. Objects are shared and must not be modified. A store has one
-// writer: a [Reflector], an [Informer] or a [Writer].
+// writer: an [Informer] or a [Writer].
 type Store[T any] struct {
 	key     func(T) lw.Key
 	seed    maphash.Seed // random, so that nobody can choose names that all have the same hash
@@ -49,7 +49,7 @@ type Store[T any] struct {
 	listedCount int      // number of objects in the current list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list; endList deletes the other objects
 	initial     bool     // the current list is the first list, so that its changes have Change.Initial
-	partial     bool     // the store lacks objects that have not changed, so that verify must not miss them; see Reflector.ResumeFrom
+	partial     bool     // the store lacks objects that have not changed, so that verify must not miss them; see Informer.ResumeFrom
 	restored    bool     // the objects come from a saved state; Synced stays open until the server has confirmed them
 	changes     []Change[T]
 	writing     bool // a write is in progress, or a panic interrupted it; the next write must then keep changes

@@ -335,7 +335,7 @@ func (s *Store[T]) shrink() {
 // known returns the stored object with this key, UID and resourceVersion, so that a client need not decode the object
 // again. It compares the UIDs, because a recreated object can have the resourceVersion of its predecessor in a rebuilt
 // cluster. As in recreated, a missing UID matches every UID. In a distrusted store no object is known, because an object
-// may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the Reflector calls
+// may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run calls
 // it, and this goroutine is the only writer.
 func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {

@@ -21,13 +21,13 @@ const (
 	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse runs a reflector of etcd keys. It compares the reflector's store with etcd after each write.
+// etcdCourse runs an informer of etcd keys. It compares the informer's store with etcd after each write.
 type etcdCourse struct {
 	*testing.T
-	server    *kube.Etcd
-	reflector *cache.Reflector[*etcd.Entry]
-	events    []lw.Event[*etcd.Entry] // events received during the latest call of run() or until()
-	changes   []cache.Change[*etcd.Entry]
+	server   *kube.Etcd
+	informer *cache.Informer[*etcd.Entry]
+	events   []lw.Event[*etcd.Entry] // events received during the latest call of run() or until()
+	changes  []cache.Change[*etcd.Entry]
 }
 
 func TestEtcd(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEtcd(t *testing.T) {
 	defer client.CloseIdleConnections()
 	server := kube.StartEtcd(t)
 	keys := &etcd.Keys{URL: server.URL, Prefix: etcdPrefix, Client: http.Client{Transport: client}}
-	c := &etcdCourse{T: t, server: server, reflector: cache.NewReflector(keys, &lw.Options{PageSize: 3})}
+	c := &etcdCourse{T: t, server: server, informer: cache.NewInformer(keys, &lw.Options{PageSize: 3})}
 	c.write("/app", "no", "/app/a", "1", "/app/b", "1", "/app/c", "1", "/app/d", "1", "/app/e", "1", "/app/f", "1", "/app/g", "1", "/app0", "no")
 
 	t.Log("phase 1: a paged list, single writes, a transaction, and progress notifications while only other keys change")
@@ -53,11 +53,11 @@ func TestEtcd(t *testing.T) {
 	require.Equal(t, lw.Deleted, last.Type)
 	require.Equal(t, "1", string(last.Old.Value), "a deletion must contain the last value of the key")
 
-	t.Log("phase 2: the reflector stops in the middle of a transaction")
-	before := c.reflector.Store().ResourceVersion()
+	t.Log("phase 2: the informer stops in the middle of a transaction")
+	before := c.informer.Store().ResourceVersion()
 	revision := c.write("/app/a", "4", "/app/d", "4", "/app/e", "", "/app/f", "4", "/app/i", "4")
 	c.until(func(event lw.Event[*etcd.Entry]) bool { return event.Object != nil })
-	require.Equal(t, before, c.reflector.Store().ResourceVersion())
+	require.Equal(t, before, c.informer.Store().ResourceVersion())
 	c.run(func() { c.sees(revision) })
 	require.NotContains(t, types(c.events), lw.ListStarted)
 
@@ -126,7 +126,7 @@ func (c *etcdCourse) sees(revision string) {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
-	require.NoError(c, c.reflector.Store().WaitFor(ctx, revision))
+	require.NoError(c, c.informer.Store().WaitFor(ctx, revision))
 	want, got := map[string]string{}, map[string]string{}
 	c.client(func(ctx context.Context, client *clientv3.Client) {
 		all, err := client.Get(ctx, etcdPrefix, clientv3.WithPrefix())
@@ -135,13 +135,13 @@ func (c *etcdCourse) sees(revision string) {
 			want[string(kv.Key)] = string(kv.Value) + "@" + strconv.FormatInt(kv.ModRevision, 10)
 		}
 	})
-	for _, entry := range c.reflector.Store().List() {
+	for _, entry := range c.informer.Store().List() {
 		got[entry.GetName()] = string(entry.Value) + "@" + entry.Revision
 	}
 	require.Equal(c, want, got)
 }
 
-// run calls do() while the reflector runs. It then stops the reflector.
+// run calls do() while the informer runs. It then stops the informer.
 func (c *etcdCourse) run(do func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
@@ -154,7 +154,7 @@ func (c *etcdCourse) run(do func()) {
 	do()
 }
 
-// until runs the reflector until enough returns true for an event.
+// until runs the informer until enough returns true for an event.
 func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
@@ -164,7 +164,7 @@ func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 
 func (c *etcdCourse) follow(ctx context.Context, enough func(lw.Event[*etcd.Entry]) bool) {
 	c.events = nil
-	for event, changes := range c.reflector.Follow(ctx) {
+	for event, changes := range c.informer.Follow(ctx) {
 		c.events, c.changes = append(c.events, event), append(c.changes, changes...)
 		if enough(event) {
 			return

@@ -26,7 +26,7 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrTooManyObjects means that the collection has more objects than the method LimitObjects of a cache.Reflector or
+	// ErrTooManyObjects means that the collection has more objects than the method LimitObjects of a cache.Informer or
 	// cache.Informer permits.
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 

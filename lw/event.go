@@ -31,7 +31,7 @@ const (
 	// The state is stale until WatchStarted or Synced.
 	Interrupted
 	// Restored means that the objects since ListStarted are a complete saved state. The server has not confirmed it, so
-	// it is stale until WatchStarted or Synced. Only a cache.Reflector yields this event.
+	// it is stale until WatchStarted or Synced. Only a cache.Informer yields this event.
 	Restored
 
 	errorEvent // an ERROR event, which is returned as an error instead of an Event

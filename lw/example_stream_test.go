@@ -52,7 +52,7 @@ func ExampleInterruption() {
 	// watching from resourceVersion 2
 }
 
-// The state of a collection follows from the events of its stream. A cache.Reflector offers it as Reflector.State.
+// The state of a collection follows from the events of its stream. A cache.Informer offers it as Informer.State.
 func ExampleState_After() {
 	server, pods, end := serve("web-0")
 	defer end()

@@ -28,7 +28,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error)
 
 // A relist does not copy unchanged objects and ignores changes to dropped fields. It reports changes to kept fields
 // even at the same resourceVersion, for example after a backup is restored.
-func TestReflectorOfProjections(t *testing.T) {
+func TestInformerOfProjections(t *testing.T) {
 	const n = 1000
 	const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 	var items []string
@@ -51,27 +51,27 @@ func TestReflectorOfProjections(t *testing.T) {
 		transport := &answers{first, tooOld, first, tooOld, notKept, tooOld, kept}
 		client, err := lw.NewClient(transport, lw.Pods(""), projection, nil)
 		require.NoError(t, err)
-		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
-		allocated, changes := foldLists(t, reflector, 4)
+		informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true})
+		allocated, changes := foldLists(t, informer, 4)
 		require.Equal(t, []int{n, 0, 0, 1}, changes)
 		for _, bytes := range allocated[1:] {
 			require.Less(t, bytes, allocated[0]/4, "relists must allocate little memory, but the lists allocated %d bytes", allocated)
 		}
-		for _, pod := range reflector.Store().List() {
+		for _, pod := range informer.Store().List() {
 			require.False(t, pod.Get("spec.nodeName").Exists())
 			require.True(t, pod.Get("status.phase").Exists())
 		}
 	})
 }
 
-// foldLists runs reflector until it has received the given number of lists. It returns the allocated bytes and the
+// foldLists runs informer until it has received the given number of lists. It returns the allocated bytes and the
 // number of changes for each list.
-func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
+func foldLists(t *testing.T, informer *cache.Informer[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var before, after runtime.MemStats
 	count := 0
-	for event, changes := range reflector.Follow(ctx) {
+	for event, changes := range informer.Follow(ctx) {
 		count += len(changes)
 		switch event.Type {
 		case lw.ListStarted:

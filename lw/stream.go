@@ -84,7 +84,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 }
 
 // Resume is like [ListAndWatch] for a caller that already has a state of the collection, for example from a file. A
-// cache.Reflector calls it with its store.
+// cache.Informer calls it with its store.
 func Resume[T Keyed](ctx context.Context, lw ListerWatcher[T], held Held, opts *Options) iter.Seq[Event[T]] {
 	if opts == nil {
 		opts = &Options{}

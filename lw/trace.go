@@ -22,7 +22,7 @@ type Trace struct {
 	// Page is called at the end of each page of a list.
 	Page func(meta ListMeta)
 	// Event is called for each event, before the stream yields it. Object is nil in events without an object. A
-	// cache.Reflector also reports the events of a restored state, so that [State.After] returns the state of the store.
+	// cache.Informer also reports the events of a restored state, so that [State.After] returns the state of the store.
 	Event func(event Event[Keyed])
 	// Switched is called when a fallback transport replaces the current transport. cause is the failure of the replaced
 	// transport.

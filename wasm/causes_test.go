@@ -36,9 +36,9 @@ func tooManyObjects(t *testing.T) (err error) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, Warn: discard})
-	reflector.LimitObjects(1)
-	for event := range reflector.Follow(ctx) {
+	informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true, Warn: discard})
+	informer.LimitObjects(1)
+	for event := range informer.Follow(ctx) {
 		if event.Type == lw.Interrupted {
 			return event.Interruption.Err
 		}

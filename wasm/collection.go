@@ -33,7 +33,7 @@ type collection struct {
 
 // run follows the collection until the host closes it, or until it fails permanently before the first list is complete.
 func (c *collection) run(transport lw.Transport) {
-	reflector, err := c.reflector(transport)
+	informer, err := c.informer(transport)
 	if err != nil {
 		c.sendStopped(err)
 		return
@@ -45,7 +45,7 @@ func (c *collection) run(transport lw.Transport) {
 		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
 	quiet := c.command.Get("restored").Bool() // true until the restored objects are applied, because the host already has them
-	for event, changes := range reflector.Follow(ctx) {
+	for event, changes := range informer.Follow(ctx) {
 		switch event.Type {
 		case lw.ListStarted:
 			c.send(reset)
@@ -76,7 +76,7 @@ func (c *collection) run(transport lw.Transport) {
 	}
 }
 
-func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
+func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], error) {
 	c.indexes = c.stringFields("indexes")
 	paths := c.stringFields("project")
 	// The paths of the indexes are validated even if the host did not request a projection.
@@ -100,7 +100,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{
+	informer := cache.NewInformer(client, &lw.Options{
 		LabelSelector: c.stringField("labelSelector"), FieldSelector: c.stringField("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
 		Wake:            c.wake,
@@ -109,11 +109,11 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList))
 		},
 	})
-	reflector.LimitObjects(int(c.command.Get("maxObjects").Int()))
+	informer.LimitObjects(int(c.command.Get("maxObjects").Int()))
 	if c.command.Get("restored").Bool() {
-		return reflector, c.restore(reflector)
+		return informer, c.restore(informer)
 	}
-	return reflector, nil
+	return informer, nil
 }
 
 // discard ignores warnings, because the host receives all interruptions.
@@ -130,7 +130,7 @@ func (c *collection) stringFields(name string) (all []string) {
 
 // restore requests the objects that the host saved, and restores them. The host sends the resourceVersion and five
 // strings per object.
-func (c *collection) restore(reflector *cache.Reflector[*row]) error {
+func (c *collection) restore(informer *cache.Informer[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	if err != nil {
 		return err
 	}
-	reflector.RestoreObjects(version, kept)
+	informer.RestoreObjects(version, kept)
 	return nil
 }
 

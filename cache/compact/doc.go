@@ -4,7 +4,7 @@
 //	codec := compact.NewCodec(lw.RawCodec{})
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)
 //	…
-//	pods := cache.NewReflector(client, nil)
+//	pods := cache.NewInformer(client, nil)
 //	for _, pod := range pods.Store().List() {
 //		fmt.Println(pod.Key(), pod.Object().Get("status.phase"))
 //	}

@@ -41,7 +41,7 @@ func ExampleCodec() {
 	if err != nil {
 		panic(err)
 	}
-	pods := cache.NewReflector(client, nil)
+	pods := cache.NewInformer(client, nil)
 	byNode := cache.NewIndex(pods.Store(), func(pod *compact.Object, keys []string) []string {
 		return append(keys, pod.Object().Get("spec.nodeName").String())
 	})

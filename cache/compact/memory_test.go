@@ -59,15 +59,15 @@ func heap() int {
 func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) int {
 	client, err := lw.NewClient(&answers{listed(pods)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
-	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+	informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true})
 	before := heap()
-	for event := range reflector.Follow(t.Context()) {
+	for event := range informer.Follow(t.Context()) {
 		if event.Type == lw.Synced {
 			break
 		}
 	}
 	each := (heap() - before) / len(pods)
-	require.Equal(t, len(pods), reflector.Store().Len())
+	require.Equal(t, len(pods), informer.Store().Len())
 	runtime.KeepAlive(client)
 	runtime.KeepAlive(pods)
 	return each

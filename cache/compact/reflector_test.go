@@ -27,18 +27,18 @@ func TestRelist(t *testing.T) {
 		expired := func() io.Reader { return strings.NewReader(tooOld) }
 		client, err := lw.NewClient(&answers{first, expired(), again, expired(), changed}, lw.Pods(""), newCodec(lw.RawCodec{}, hotBytes), nil)
 		require.NoError(t, err)
-		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+		informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var counts []int
 		var objects [][]*Object
 		count := 0
-		for event, changes := range reflector.Follow(ctx) {
+		for event, changes := range informer.Follow(ctx) {
 			if count += len(changes); event.Type != lw.Synced {
 				continue
 			}
 			counts, count = append(counts, count), 0
-			objects = append(objects, reflector.Store().List())
+			objects = append(objects, informer.Store().List())
 			if len(counts) == 3 {
 				break
 			}

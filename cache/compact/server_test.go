@@ -35,15 +35,15 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	defer transport.Close()
 	client, err := lw.NewClient(transport, lw.Pods(""), NewCodec(lw.RawCodec{}), nil)
 	require.NoError(t, err)
-	reflector := cache.NewReflector(client, nil)
-	store := reflector.Store()
+	informer := cache.NewInformer(client, nil)
+	store := informer.Store()
 	byPhase := cache.NewIndex(store, func(pod *Object, keys []string) []string {
 		return append(keys, pod.Object().Get("status.phase").String())
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	lists, changed := 0, 0
-	for event, changes := range reflector.Follow(ctx) {
+	for event, changes := range informer.Follow(ctx) {
 		changed += len(changes)
 		if event.Type == lw.WatchStarted && changed == 200 {
 			put(200, 400, "Pending")

@@ -44,7 +44,7 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		pods := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+		pods := cache.NewInformer(client, &lw.Options{NoStreamingList: true})
 		origin := server.URL + " shop/pods"
 		switch err := savefile.Restore(path, pods, origin, lw.ParseObject); {
 		case errors.Is(err, os.ErrNotExist):

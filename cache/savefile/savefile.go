@@ -1,7 +1,7 @@
 // Package savefile saves the state of a collection to a file, so that the next process can resume from it. A file is
 // replaced atomically: after a crash it holds either the previous or the new state.
 //
-// The package requires a file system. In a browser, use [cache.Save] and [cache.Reflector.Restore] with any storage for
+// The package requires a file system. In a browser, use [cache.Save] and [cache.Informer.Restore] with any storage for
 // bytes.
 package savefile
 
@@ -68,13 +68,12 @@ func Keep[T any](ctx context.Context, path string, store *cache.Store[T], origin
 	}
 }
 
-// restorer is implemented by *[cache.Reflector] and *[cache.Informer].
+// restorer is implemented by *[cache.Informer].
 type restorer[T lw.Keyed] interface {
 	Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error
 }
 
-// Restore restores a *[cache.Reflector] or a *[cache.Informer] from a file that [Save] wrote. See
-// [cache.Reflector.Restore]. If the file does not exist, the error matches [os.ErrNotExist]. A caller may log an error
+// Restore restores a *[cache.Informer] from a file that [Save] wrote. See [cache.Informer.Restore]. If the file does not exist, the error matches [os.ErrNotExist]. A caller may log an error
 // and continue, because a run without a saved state starts with a list.
 func Restore[T lw.Keyed](path string, to restorer[T], origin string, parse func(text []byte) (T, error)) error {
 	file, err := os.Open(path)

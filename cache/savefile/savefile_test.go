@@ -34,7 +34,7 @@ func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 type target struct{ strings []string }
 
 func (to *target) Restore(from io.Reader, origin string, parse func([]byte) (*lw.Object, error)) error {
-	return cache.NewReflector(offline{}, nil).Restore(from, origin, func(text []byte) (*lw.Object, error) {
+	return cache.NewInformer(offline{}, nil).Restore(from, origin, func(text []byte) (*lw.Object, error) {
 		to.strings = append(to.strings, string(text))
 		return parse(text)
 	})
@@ -230,7 +230,7 @@ func TestConcurrentSaves(t *testing.T) {
 	require.Equal(t, []string{"pods"}, names(t, folder))
 }
 
-// offline is a source that a reflector never uses.
+// offline is a source that an informer never uses.
 type offline struct{ lw.ListerWatcher[*lw.Object] }
 
 func (offline) Source() *lw.Source[*lw.Object] { return nil }

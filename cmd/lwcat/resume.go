@@ -105,7 +105,7 @@ func openResume(path, server string) (*resumeFile, error) {
 }
 
 func (f *resumeFile) read() (entries []*printed, err error) {
-	reader := cache.NewReflector[*lw.Object](nil, nil)
+	reader := cache.NewInformer[*lw.Object](nil, nil)
 	err = savefile.Restore(f.path, reader, f.server, func(text []byte) (*lw.Object, error) {
 		var saved savedEntry
 		if err := json.Unmarshal(text, &saved); err != nil {

@@ -47,12 +47,12 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		FieldSelector: s.config.resources.fields,
 		StopOn:        func(cause error) bool { return !s.answered && s.isFatal(cause) },
 	}
-	reflector := cache.NewReflector(client, opts)
-	s.store = reflector.Store()
-	s.restore(reflector)
+	informer := cache.NewInformer(client, opts)
+	s.store = informer.Store()
+	s.restore(informer)
 	trace := s.status.trace(s.verbose)
 	s.meter.addTo(trace)
-	for event, changes := range reflector.Follow(lw.WithTrace(ctx, trace)) {
+	for event, changes := range informer.Follow(lw.WithTrace(ctx, trace)) {
 		if s.restoring {
 			if err := s.restoreEvent(event); err != nil {
 				return err
@@ -69,10 +69,10 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	return context.Cause(ctx)
 }
 
-// restore loads the state of --from or --resume into a reflector.
-func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) {
+// restore loads the state of --from or --resume into an informer.
+func (s *stream) restore(informer *cache.Informer[*lw.Object]) {
 	if s.config.limits.from != "" {
-		reflector.ResumeFrom(s.config.limits.from)
+		informer.ResumeFrom(s.config.limits.from)
 		s.restoring, s.noInitialState = true, true
 	}
 	if s.out.resume == nil {
@@ -83,7 +83,7 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) {
 		version = "" // start with a list, because --once needs the current state and --until needs complete objects
 	}
 	if found {
-		reflector.RestoreObjects(version, objects)
+		informer.RestoreObjects(version, objects)
 		s.restoring = true
 	}
 }

@@ -24,7 +24,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follow runs a reflector of a resource until the test ends. It waits until the reflector's store is synced and returns
+// follow runs a informer of a resource until the test ends. It waits until the informer's store is synced and returns
 // the store.
 func follow[T lw.Keyed](t *testing.T, server *lwtest.Server, of lw.Resource, codec lw.Codec[T]) *cache.Store[T] {
 	transport, err := lwhttp.New(server.URL, nil)
@@ -32,16 +32,16 @@ func follow[T lw.Keyed](t *testing.T, server *lwtest.Server, of lw.Resource, cod
 	t.Cleanup(func() { transport.Close() })
 	client, err := lw.NewClient(transport, of, codec, nil)
 	require.NoError(t, err)
-	reflector := cache.NewReflector(client, nil)
+	informer := cache.NewInformer(client, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		reflector.Run(ctx)
+		informer.Run(ctx)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	<-reflector.Store().Synced()
-	return reflector.Store()
+	<-informer.Store().Synced()
+	return informer.Store()
 }
 
 func eventually(t *testing.T, condition func() bool) {

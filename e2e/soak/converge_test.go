@@ -75,7 +75,7 @@ func canonical(content any) (string, error) {
 
 // equals returns an error unless the store contains exactly the objects in want.
 func (f *follower) equals(want map[string]string) error {
-	objects := f.reflector.Store().List()
+	objects := f.informer.Store().List()
 	for _, object := range objects {
 		got, err := content(object)
 		if err != nil {
@@ -93,12 +93,12 @@ func (f *follower) equals(want map[string]string) error {
 
 // verify returns an error unless the store contains exactly the objects in f.replay.
 func (f *follower) verify() error {
-	for _, object := range f.reflector.Store().List() {
+	for _, object := range f.informer.Store().List() {
 		if f.replay.held[object.Key()] != object {
 			return fmt.Errorf("stored object %v differs from the object in its last change", object.Key())
 		}
 	}
-	if known, stored := len(f.replay.held), f.reflector.Store().Len(); known != stored {
+	if known, stored := len(f.replay.held), f.informer.Store().Len(); known != stored {
 		return fmt.Errorf("the changes add up to %d objects, but the store has %d", known, stored)
 	}
 	return nil

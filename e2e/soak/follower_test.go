@@ -17,21 +17,21 @@ import (
 )
 
 // longestDelay is the longest retry delay that a follower waits for, unless it is steadfast. If the delay is longer,
-// the follower restarts its reflector.
+// the follower restarts its informer.
 const longestDelay = 4 * time.Second
 
-// follower runs a reflector over faulty connections. During a call of run, only the counters may be read.
+// follower runs an informer over faulty connections. During a call of run, only the counters may be read.
 type follower struct {
 	kind
-	reflector *cache.Reflector[*lw.Object]
-	release   func()
-	replay    *replay
-	story     story
-	causes    *tally
-	calm      context.Context // done when the faults stop; later delays have no limit
-	logf      func(format string, args ...any)
-	last      error // cause of the latest interruption
-	wrong     error // error of an interruption that the injected faults cannot cause
+	informer *cache.Informer[*lw.Object]
+	release  func()
+	replay   *replay
+	story    story
+	causes   *tally
+	calm     context.Context // done when the faults stop; later delays have no limit
+	logf     func(format string, args ...any)
+	last     error // cause of the latest interruption
+	wrong    error // error of an interruption that the injected faults cannot cause
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }
@@ -60,7 +60,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 		return nil, err
 	}
 	return &follower{
-		kind: k, reflector: cache.NewReflector(client, &k.opts), release: func() { release(); transport.Close() },
+		kind: k, informer: cache.NewInformer(client, &k.opts), release: func() { release(); transport.Close() },
 		replay: newReplay(k.opts.LabelSelector != ""), causes: &s.causes, calm: s.calm, logf: s.logf,
 	}, nil
 }
@@ -91,7 +91,7 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 	}
 }
 
-// run runs the reflector until ctx is done, and restarts it whenever it stops. It returns an error if an event or a
+// run runs the informer until ctx is done, and restarts it whenever it stops. It returns an error if an event or a
 // change is invalid.
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
@@ -116,7 +116,7 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 func (f *follower) once(ctx context.Context) error {
-	for event, changes := range f.reflector.Follow(ctx) {
+	for event, changes := range f.informer.Follow(ctx) {
 		f.events.Add(1)
 		f.changes.Add(int64(len(changes)))
 		f.story.add(event)

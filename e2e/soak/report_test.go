@@ -33,7 +33,7 @@ func (s *soak) report() {
 	fmt.Fprintln(w, "events\tchanges\tinterruptions\tlists\tstreams\tpages\truns\tobjects\t")
 	for _, f := range s.followers {
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n", f.events.Load(), f.changes.Load(), f.breaks.Load(), f.lists.Load(),
-			f.streams.Load(), f.pages.Load(), f.runs.Load(), f.reflector.Store().Len(), f.name)
+			f.streams.Load(), f.pages.Load(), f.runs.Load(), f.informer.Store().Len(), f.name)
 	}
 	_ = w.Flush()
 	var kinds []string

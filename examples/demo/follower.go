@@ -33,13 +33,13 @@ func follow(url string) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn}) // the demo causes interruptions, so they are not logged
+	informer := cache.NewInformer(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn}) // the demo causes interruptions, so they are not logged
 	ctx, stop := context.WithCancel(context.Background())
-	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
+	f := &follower{store: informer.Store(), stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
 		defer transport.Close()
-		for event, changes := range reflector.Follow(ctx) {
+		for event, changes := range informer.Follow(ctx) {
 			f.events.Add(int64(len(changes)))
 			if event.Interruption != nil {
 				f.breaks.Add(1)

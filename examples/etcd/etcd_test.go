@@ -90,15 +90,15 @@ const (
 	list      = `{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"count":"1"}`
 )
 
-// follow runs a reflector against a gateway with the given answers and returns the events as strings. If stop is not
-// empty, the reflector restarts once after the event stop.
+// follow runs an informer against a gateway with the given answers and returns the events as strings. If stop is not
+// empty, the informer restarts once after the event stop.
 func follow(t *testing.T, answers []string, stop string) (events []string, g *gateway, store *cache.Store[*Entry]) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		g = &gateway{answers: answers, stop: cancel}
 		keys := &Keys{URL: "http://127.0.0.1:2379", Prefix: "/a/", Client: http.Client{Transport: g}}
-		r := cache.NewReflector(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
+		r := cache.NewInformer(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
 		store = r.Store()
 		for ctx.Err() == nil {
 			for event := range r.Follow(ctx) {
@@ -150,7 +150,7 @@ func TestFollowsKeys(t *testing.T) {
 }
 
 func TestResumesWithinTransaction(t *testing.T) {
-	// Before the restarted reflector watches again, it checks whether etcd still has the history of its store.
+	// Before the restarted informer watches again, it checks whether etcd still has the history of its store.
 	now := `{"header":{"revision":"11"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"11","value":"three"}],"count":"2"}`
 	events, g, store := follow(t, []string{list, created + transaction + "…", now, created + transaction}, "ADDED /a/y= @9")
 	check := `kv/range {key:/a/,"limit":1,range_end:/a0,"revision":"0"}`

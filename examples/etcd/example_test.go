@@ -15,7 +15,7 @@ import (
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	keys := cache.NewReflector(&etcd.Keys{URL: "http://127.0.0.1:2379", Prefix: "/services/"}, nil)
+	keys := cache.NewInformer(&etcd.Keys{URL: "http://127.0.0.1:2379", Prefix: "/services/"}, nil)
 	for event, changes := range keys.Follow(ctx) {
 		if event.Interruption != nil {
 			fmt.Println(event.Interruption.Err)

@@ -142,7 +142,7 @@ func phaseOf(t *testing.T, series map[string]float64, id func(phase string) stri
 	return current[0]
 }
 
-// restored runs a reflector with a restored state twice: until the restored state is complete, and until its watch has
+// restored runs an informer with a restored state twice: until the restored state is complete, and until its watch has
 // started. It returns the phases at these times, after each run, and before the request of the second run.
 func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []string) {
 	t.Helper()
@@ -156,13 +156,13 @@ func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []stri
 	require.NoError(t, err)
 	created, err := server.Create("pods", `{"metadata":{"namespace":"shop","name":"web"}}`)
 	require.NoError(t, err)
-	reflector := cache.NewReflector(client, nil)
-	reflector.RestoreObjects(created.GetResourceVersion(), []*lw.Object{created})
+	informer := cache.NewInformer(client, nil)
+	informer.RestoreObjects(created.GetResourceVersion(), []*lw.Object{created})
 	see := func() { phases = append(phases, phase()) }
 	observed := *trace
 	observed.Open = func(req *lw.Request) { trace.Open(req); see() }
 	for _, last := range []lw.EventType{lw.Restored, lw.WatchStarted} {
-		for event := range reflector.Follow(lw.WithTrace(t.Context(), &observed)) {
+		for event := range informer.Follow(lw.WithTrace(t.Context(), &observed)) {
 			if event.Type == last {
 				see()
 				break

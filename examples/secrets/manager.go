@@ -55,9 +55,9 @@ func (m *Manager) Use(key lw.Key) error {
 		return err
 	}
 	ctx, stop := context.WithCancel(m.ctx)
-	reflector := cache.NewReflector(client, nil)
-	m.used[key] = &secret{users: 1, store: reflector.Store(), stop: stop}
-	m.watches.Go(func() { _ = reflector.Run(ctx) }) // returns only when ctx is done
+	informer := cache.NewInformer(client, nil)
+	m.used[key] = &secret{users: 1, store: informer.Store(), stop: stop}
+	m.watches.Go(func() { _ = informer.Run(ctx) }) // returns only when ctx is done
 	return nil
 }
 

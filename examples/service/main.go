@@ -24,7 +24,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pods := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
+	pods := cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 	go func() { log.Fatal(pods.Run(context.Background())) }()
 	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(pods)))
 }
@@ -41,7 +41,7 @@ func connect(server string) (*lw.Client[*lw.Object], error) {
 	return lw.NewClient(transport, lw.Pods(""), fields, nil)
 }
 
-func handler(pods *cache.Reflector[*lw.Object]) http.Handler {
+func handler(pods *cache.Informer[*lw.Object]) http.Handler {
 	byNode := cache.NewIndex(pods.Store(), cache.ByField("spec.nodeName"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {

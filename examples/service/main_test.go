@@ -32,7 +32,7 @@ func start(t *testing.T, opts *lwtest.Options) (server *lwtest.Server, url strin
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	client, err := connect(server.URL)
 	require.NoError(t, err)
-	pods := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
+	pods := cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 	service := httptest.NewServer(handler(pods))
 	t.Cleanup(service.Close)
 	ctx, stop := context.WithCancel(t.Context())

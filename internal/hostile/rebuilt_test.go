@@ -23,9 +23,9 @@ var transports = map[string]Scenario{
 	"WebSocket": {network: true, ws: true},
 }
 
-// following is a reflector that follows a server until the test ends.
+// following is an informer that follows a server until the test ends.
 type following struct {
-	*cache.Reflector[*lw.Object]
+	*cache.Informer[*lw.Object]
 	mu     sync.Mutex
 	causes []error // causes of all interruptions
 }
@@ -43,7 +43,7 @@ func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw
 	client, err := lw.NewClient(source, resource, lw.RawCodec{}, nil)
 	require.NoError(t, err)
 	opts.Warn, opts.Random = slog.New(slog.DiscardHandler).Warn, rand.New(rand.NewPCG(1, 11)).Float64
-	f := &following{Reflector: cache.NewReflector(client, &opts)}
+	f := &following{Informer: cache.NewInformer(client, &opts)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

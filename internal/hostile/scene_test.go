@@ -70,8 +70,8 @@ func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw
 		opts = ordinary
 	}
 	opts.Warn, opts.Random = slog.New(slog.DiscardHandler).Warn, rand.New(rand.NewPCG(seed, 11)).Float64
-	reflector := cache.NewReflector(client, &opts)
-	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: reflector.Store(), held: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
+	informer := cache.NewInformer(client, &opts)
+	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: informer.Store(), held: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
 	if opts.PageSize > 0 {
 		j.large = opts.PageSize
 	}
@@ -80,7 +80,7 @@ func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		for event, changes := range reflector.Follow(ctx) {
+		for event, changes := range informer.Follow(ctx) {
 			j.event(event, changes)
 		}
 	}()

@@ -94,10 +94,10 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 				}
 				client, err := lw.NewClient(server, lw.Resource{Version: "v1", Plural: "machines"}, c.codec, opts)
 				require.NoError(t, err)
-				reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+				informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true})
 				lists := 0
 				var seen []string
-				for event, changes := range reflector.Follow(t.Context()) {
+				for event, changes := range informer.Follow(t.Context()) {
 					for _, change := range changes {
 						state := change.New
 						if change.Type == lw.Deleted {
@@ -113,7 +113,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 					}
 				}
 				require.Equal(t, []string{"ADDED u1 red", "DELETED u1 red", "ADDED u2 blue"}, seen)
-				stored, _ := reflector.Store().Get(lw.Key{Name: "a"})
+				stored, _ := informer.Store().Get(lw.Key{Name: "a"})
 				require.Equal(t, machine{metadataWithUID{"a", "u2", "7"}, "blue"}, *stored)
 			})
 		})

@@ -121,20 +121,20 @@ func (s *fixture) create(name string) {
 	require.NoError(s.t, err)
 }
 
-// follow runs a reflector of Pods until the test ends and returns its store.
+// follow runs an informer of Pods until the test ends and returns its store.
 func (s *fixture) follow() *cache.Store[*lw.Object] {
 	s.t.Helper()
 	client, err := lw.NewClient(s.over, lw.Pods(""), lw.RawCodec{}, nil)
 	require.NoError(s.t, err)
-	reflector := cache.NewReflector(client, nil)
+	informer := cache.NewInformer(client, nil)
 	ctx, cancel := context.WithCancel(lw.WithTrace(s.t.Context(), &lw.Trace{Switched: s.switched}))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = reflector.Run(ctx)
+		_ = informer.Run(ctx)
 	}()
 	s.t.Cleanup(func() { cancel(); <-done })
-	return reflector.Store()
+	return informer.Store()
 }
 
 func (s *fixture) switched(cause error) {

@@ -112,8 +112,8 @@ func TestLibraryDoesNotLeakSecrets(t *testing.T) {
 	}
 }
 
-// follow runs a reflector until its watch starts or fails. It then opens another watch and saves the objects of the
-// reflector.
+// follow runs an informer until its watch starts or fails. It then opens another watch and saves the objects of the
+// informer.
 func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options) {
 	http, err := lwhttp.New(server, opts)
 	require.NoError(t, err)
@@ -129,9 +129,9 @@ func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }, Warn: s.Warn})
-	s.say(transport, http, client, reflector)
-	for event := range reflector.Follow(lw.WithTrace(ctx, s.trace())) {
+	informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }, Warn: s.Warn})
+	s.say(transport, http, client, informer)
+	for event := range informer.Follow(lw.WithTrace(ctx, s.trace())) {
 		if s.say(event); event.Interruption != nil {
 			s.say(event.Interruption.Err)
 		}
@@ -145,7 +145,7 @@ func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options
 	}
 	var saved bytes.Buffer
 	origin := server + " configmaps"
-	snapshot := reflector.Store().Snapshot()
+	snapshot := informer.Store().Snapshot()
 	if err := cache.Save(&saved, snapshot, origin, (*lw.Object).Raw); err == nil {
 		folder := t.TempDir()
 		require.NoError(t, savefile.Save(filepath.Join(folder, "state"), snapshot, origin, (*lw.Object).Raw))

@@ -50,7 +50,6 @@ func Given() map[string]string {
 		"err":         "error",
 		"transport":   "*lwhttp.Transport",
 		"client":      "*lw.Client[*lw.Object]",
-		"reflector":   "*cache.Reflector[*lw.Object]",
 		"informer":    "*cache.Informer[*lw.Object]",
 		"store":       "*cache.Store[*lw.Object]",
 		"queue":       "*workqueue.Queue[lw.Key]",
@@ -61,7 +60,7 @@ func Given() map[string]string {
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
 		"connect":     "func(server string) (*lw.Client[*lw.Object], error)",
-		"handler":     "func(*cache.Reflector[*lw.Object]) http.Handler",
+		"handler":     "func(*cache.Informer[*lw.Object]) http.Handler",
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs a reflector and applies its changes to the map fold. It records a fault for each change that
+// follower runs an informer and applies its changes to the map fold. It records a fault for each change that
 // contradicts the map.
 type follower struct {
 	*run
-	link      *link
-	reflector *cache.Reflector[*lw.Object]
+	link     *link
+	informer *cache.Informer[*lw.Object]
 
 	mu      sync.Mutex
 	fold    map[lw.Key]*lw.Object
@@ -56,7 +56,7 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 	client, err := lw.NewClient(link, resource, codec, clientOpts)
 	require.NoError(r, err)
 	f := &follower{
-		run: r, link: link, reflector: cache.NewReflector(client, opts),
+		run: r, link: link, informer: cache.NewInformer(client, opts),
 		fold: map[lw.Key]*lw.Object{}, done: make(chan struct{}),
 	}
 	return f
@@ -70,7 +70,7 @@ func (f *follower) start() {
 	}
 	go func() {
 		defer close(f.done)
-		for event, changes := range f.reflector.Follow(ctx) {
+		for event, changes := range f.informer.Follow(ctx) {
 			f.step(event, changes)
 		}
 	}()
@@ -146,7 +146,7 @@ func (f *follower) equal(path string) {
 		want = f.server(path)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		objects := f.reflector.Store().List()
+		objects := f.informer.Store().List()
 		got = contents(f, objects)
 		// The store may contain changes that the method step has not applied to fold yet.
 		applied := !slices.ContainsFunc(objects, func(object *lw.Object) bool { return f.fold[object.Key()] != object })

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rejected checks how a reflector handles error responses. By default, it reports each response and retries. With
+// rejected checks how an informer handles error responses. By default, it reports each response and retries. With
 // Options.StopOn, it stops.
 func rejected(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
@@ -46,10 +46,10 @@ func allNamespaces(r *run) {
 	f := r.follow(ConfigMaps(""), r.AdminToken, nil, nil)
 	r.create(7, "cm-")
 	f.equal("/api/v1/configmaps")
-	byNamespace := cache.NewIndex(f.reflector.Store(), cache.ByNamespace[*lw.Object])
+	byNamespace := cache.NewIndex(f.informer.Store(), cache.ByNamespace[*lw.Object])
 	require.Len(r, byNamespace.List(r.ns), r.configMapsIn(r.ns))
 	require.Len(r, byNamespace.List(first), r.configMapsIn(first))
-	_, ok := f.reflector.Store().Get(lw.Key{Namespace: first, Name: "cm-1"})
+	_, ok := f.informer.Store().Get(lw.Key{Namespace: first, Name: "cm-1"})
 	require.True(r, ok)
 }
 
@@ -69,7 +69,7 @@ func customResource(r *run) {
 	r.write(http.MethodPost, r.widgets(), widget("w2", "1.5"))
 	r.write(http.MethodPatch, r.widgets("w1"), `{"spec":{"colour":"blue"}}`)
 	f.equal(r.widgets())
-	w1, ok := f.reflector.Store().Get(lw.Key{Namespace: r.ns, Name: "w1"})
+	w1, ok := f.informer.Store().Get(lw.Key{Namespace: r.ns, Name: "w1"})
 	require.True(r, ok)
 	require.Equal(r, "12345678901234567", w1.Get("spec.size").String())
 	require.Equal(r, "Widget", w1.Kind())
@@ -89,7 +89,7 @@ func oneObjectByName(r *run) {
 	f.equal(selected)
 	r.write(http.MethodDelete, r.configMaps("cm-1"), "")
 	f.equal(selected)
-	require.Zero(r, f.reflector.Store().Len())
+	require.Zero(r, f.informer.Store().Len())
 	require.Len(r, f.changes, 3)
 }
 
@@ -100,7 +100,7 @@ func labelSelector(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{LabelSelector: "app=demo"}, nil)
 	selected := r.configMaps() + "?labelSelector=app%3Ddemo"
 	f.equal(selected)
-	require.Equal(r, 2, f.reflector.Store().Len())
+	require.Equal(r, 2, f.informer.Store().Len())
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"other"}}}`)
 	f.equal(selected)
 	left := f.changes[len(f.changes)-1]
@@ -109,7 +109,7 @@ func labelSelector(r *run) {
 	require.Equal(r, "demo", app)
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"demo"}}}`)
 	f.equal(selected)
-	require.Equal(r, 2, f.reflector.Store().Len())
+	require.Equal(r, 2, f.informer.Store().Len())
 }
 
 // sameObjectByListAndWatch checks that lists and watches return the same bytes for an object.
@@ -121,8 +121,8 @@ func sameObjectByListAndWatch(r *run) {
 	listing := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	listing.equal(r.configMaps())
 	key := lw.Key{Namespace: r.ns, Name: "by-watch"}
-	watched, _ := watching.reflector.Store().Get(key)
-	listed, _ := listing.reflector.Store().Get(key)
+	watched, _ := watching.informer.Store().Get(key)
+	listed, _ := listing.informer.Store().Get(key)
 	require.Equal(r, watched.Raw(), listed.Raw())
 	require.Equal(r, "ConfigMap", listed.Kind())
 	require.False(r, listed.Get("metadata.managedFields").Exists())

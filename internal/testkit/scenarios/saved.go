@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resumesFromSavedState checks that a reflector resumes from saved objects without a list. If the saved resourceVersion
+// resumesFromSavedState checks that an informer resumes from saved objects without a list. If the saved resourceVersion
 // has expired, it relists and reports only the differences.
 func resumesFromSavedState(r *run) {
 	r.create(20, "cm-")
@@ -33,7 +33,7 @@ func resumesFromSavedState(r *run) {
 	late.equal(r.configMaps())
 	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))
 	require.Equal(r, 1, late.syncs)
-	require.Len(r, late.changes, 20+1+1+2, "the reflector must report only the differences")
+	require.Len(r, late.changes, 20+1+1+2, "the informer must report only the differences")
 	require.Equal(r, 1, late.missed())
 }
 
@@ -41,14 +41,14 @@ func (f *follower) origin() string { return f.URL + " " + f.ns + "/configmaps" }
 
 func (f *follower) save() []byte {
 	var state bytes.Buffer
-	require.NoError(f, cache.Save(&state, f.reflector.Store().Snapshot(), f.origin(), (*lw.Object).Raw))
+	require.NoError(f, cache.Save(&state, f.informer.Store().Snapshot(), f.origin(), (*lw.Object).Raw))
 	return state.Bytes()
 }
 
 // restored starts a follower of the scenario's ConfigMaps that resumes from state, which the method save returned.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
-	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
+	require.NoError(r, f.informer.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
 	f.start()
 	return f
 }

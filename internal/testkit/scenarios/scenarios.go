@@ -122,7 +122,7 @@ func pagedList(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// watchEndsByTimeout checks that the reflector resumes without a list when the server ends a watch.
+// watchEndsByTimeout checks that the informer resumes without a list when the server ends a watch.
 func watchEndsByTimeout(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
 		if q.Has("watch") {
@@ -175,7 +175,7 @@ func (f *follower) missed() (n int) {
 	return n
 }
 
-// resourceVersionExpiresWhileDisconnected checks that the reflector relists and reports only the differences.
+// resourceVersionExpiresWhileDisconnected checks that the informer relists and reports only the differences.
 func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -195,13 +195,13 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
-	require.Len(r, f.changes[before:], 10+1+5, "the reflector must report only the differences")
+	require.Len(r, f.changes[before:], 10+1+5, "the informer must report only the differences")
 	for _, d := range f.changes[before:] {
 		require.Equal(r, d.Type == lw.Deleted, d.FinalStateUnknown)
 	}
 }
 
-// continueTokenExpires checks that the reflector needs only one relist if the continue token expires between two pages.
+// continueTokenExpires checks that the informer needs only one relist if the continue token expires between two pages.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
 	between, proceed := make(chan bool), make(chan bool)
@@ -218,7 +218,7 @@ func continueTokenExpires(r *run) {
 	close(proceed)
 	f.equal(r.configMaps())
 	require.Equal(r, 1, f.broke(is(lw.ErrExpired)))
-	require.Equal(r, 39, f.reflector.Store().Len())
+	require.Equal(r, 39, f.informer.Store().Len())
 	require.Equal(r, 1, f.syncs)
 }
 

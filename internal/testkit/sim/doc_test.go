@@ -1,6 +1,6 @@
 // Package sim tests the list-watch engine by deterministic simulation. Each seed creates a world: an API server with
 // storage and watch caches, a network, random faults, and a caller that may be slow or stop. The real lw.Client,
-// lw.ListAndWatch and cache.Reflector run in this world until the faults have stopped and the store equals the server,
+// lw.ListAndWatch and cache.Informer run in this world until the faults have stopped and the store equals the server,
 // or until a guarantee is broken. The same seed always produces the same events and the same trace.
 //
 // # Operation

@@ -48,14 +48,14 @@ func clientOf(transport lw.Transport, codec lw.Codec[*lw.Object]) lw.ListerWatch
 	return client
 }
 
-// Reflect returns a subject that runs a cache.Reflector with the given source.
+// Reflect returns a subject that runs a cache.Informer with the given source.
 func Reflect(source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
-	return subjectOf(cache.NewReflector(source, opts), source, opts)
+	return subjectOf(cache.NewInformer(source, opts), source, opts)
 }
 
-func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
+func subjectOf(r *cache.Informer[*lw.Object], source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
 	reborn := func() (Subject, bool) {
-		again := cache.NewReflector(source, opts)
+		again := cache.NewInformer(source, opts)
 		var state bytes.Buffer
 		snapshot := r.Store().Snapshot()
 		err := cache.Save(&state, snapshot, "", (*lw.Object).Raw)

@@ -86,14 +86,14 @@ func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 		slot := make(chan struct{}, 1)
 		slot <- struct{}{}
 		take := func(ctx context.Context, wait bool) (*turns.Slot, error) { return takeSlot(ctx, slot, wait) }
-		var caches []*cache.Reflector[*lw.Object]
+		var caches []*cache.Informer[*lw.Object]
 		for range 3 {
 			client, err := lw.NewClient(&turns.Transport{HTTP: base, Take: take, Waits: func() {}}, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: "shop"}, lw.RawCodec{}, nil)
 			require.NoError(t, err)
-			reflector := cache.NewReflector(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn})
-			caches = append(caches, reflector)
+			informer := cache.NewInformer(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn})
+			caches = append(caches, informer)
 			go func() {
-				for range reflector.Follow(ctx) {
+				for range informer.Follow(ctx) {
 				}
 			}()
 		}
@@ -103,9 +103,9 @@ func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 			stop = server.restart(stop, time.Duration(downtime)*time.Second)
 		}
 		time.Sleep(3 * time.Minute)
-		for _, reflector := range caches {
+		for _, informer := range caches {
 			values := map[string]string{}
-			for _, object := range reflector.Store().List() {
+			for _, object := range informer.Store().List() {
 				values[object.Key().Name] = object.Get("data.v").String()
 			}
 			require.Equal(t, server.Values(), values)

@@ -27,7 +27,7 @@ func TestRunReturnsContextCause(t *testing.T) {
 				if name == "during a delay" {
 					time.AfterFunc(time.Second, func() { cancel(enough) })
 				}
-				require.Equal(t, enough, s.reflector.Run(ctx))
+				require.Equal(t, enough, s.informer.Run(ctx))
 			})
 		})
 	}
@@ -35,9 +35,9 @@ func TestRunReturnsContextCause(t *testing.T) {
 
 func TestRunReturnsStopOnCause(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
-		s.reflector.opts = lw.Options{StopOn: lw.IsPermanent, NoStreamingList: true}
+		s.informer.opts = lw.Options{StopOn: lw.IsPermanent, NoStreamingList: true}
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
-		err := s.reflector.Run(t.Context())
+		err := s.informer.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)
 		require.Equal(t, 1, s.store.Len(), "the store must keep the object")
 	})
@@ -47,7 +47,7 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 func TestConcurrentRunsPanic(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: Reflector.Run called before Run returned", func() { _ = s.reflector.Run(t.Context()) })
+			require.PanicsWithValue(t, "cache: Run or Follow called before the previous run ended", func() { _ = s.informer.Run(t.Context()) })
 			panic("panic in the loop")
 		}
 		require.PanicsWithValue(t, "panic in the loop", func() { s.run("list@1 x@1") })
