@@ -97,22 +97,26 @@ screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## write
 test-next: browsers ## run the tests of the npm package in an application of Next.js
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) LISTWATCH_NEXT=1 node --test --test-reporter=spec e2e/browser/bundlers.test.mjs
 
-# Builds the files that the browser tests use.
-.PHONY: browsers
-browsers: worker e2e/browser/node_modules/.package-lock.json
-	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
-	@$(GO) build -o bin/stage ./internal/testkit/stage
 ifeq ($(NO_BROWSER),)
 test-browser e2e: browsers
 endif
 
-.PHONY: wasm
+.PHONY: browsers wasm worker
+# In the stages of make ci, these files are already built, and another stage may be reading them.
+ifdef BUILT
+browsers wasm worker: ;
+else
+# Builds the files that the browser tests use.
+browsers: worker e2e/browser/node_modules/.package-lock.json
+	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
+	@$(GO) build -o bin/stage ./internal/testkit/stage
+
 wasm: ## build the WASM module, the files derived from Go's wasm_exec.js, and the CommonJS modules, in wasm/
 	@$(GO) run ./internal/tools/wasmbuild wasm
 
-.PHONY: worker
 worker: wasm wasm/node_modules/.package-lock.json ## build wasm/listwatch.worker.js, the worker of the npm package in one file (needs Node and npm)
 	@cd wasm && npm run --silent worker
+endif
 
 .PHONY: test-js
 test-js: ## run the tests of the npm package and of the dashboard in Node (needs Node and npm)
@@ -349,17 +353,20 @@ reproducible: ## build the last commit in two folders, once with an empty cache,
 		GOCACHE=$$place/cache $(MAKE) --no-print-directory -C a-longer-name release PLATFORMS=linux/amd64 && \
 		cmp one/dist/SHA256SUMS a-longer-name/dist/SHA256SUMS
 
-# The stages of ci run in two lanes. Stages in BUSY mostly compute, and stages in WAITING mostly wait. Stages that build the
-# WASM module share one lane. make npm runs first, because gofmt and ESLint must not read packages during their installation.
-BUSY    = test lint test-386 test-fips test-metrics e2e-clients
-WAITING = e2e test-adapters test-browser test-js demo size
+# The stages of ci run in three lanes of similar duration. Stages in BUSY mostly compute. Stages in SERVERS and BROWSERS mostly
+# wait, so they fit next to BUSY on two cores. Everything that several stages use is built first, because no stage may read a
+# file while another stage writes it.
+BUSY     = test lint test-386 test-fips test-metrics e2e-clients
+SERVERS  = e2e test-adapters demo size
+BROWSERS = test-browser test-js
 # Stages that only ci-full and nightly run.
 LONG    = reproducible bench-smoke portable conformance test-next fuzz soak soak-lwcat
 
 .PHONY: ci
 ci: ## run all checks of continuous integration and print the time of each stage
 	@$(MAKE) --no-print-directory -j3 npm
-	@DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(WAITING)'
+	@$(MAKE) --no-print-directory $(if $(NO_NPM),wasm,browsers)
+	@BUILT=1 DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(SERVERS)' '$(BROWSERS)'
 
 .PHONY: ci-full
 ci-full: ci ## run ci and the slow checks, such as portability, short fuzzing and soak tests
