@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -13,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,45 +29,42 @@ type Module struct {
 
 // Compiler type-checks Go blocks.
 type Compiler struct {
-	module  Module
-	exports map[string]string // paths of export data files, by import path
+	module   Module
+	fset     *token.FileSet
+	importer types.Importer
 }
 
-// NewCompiler returns a compiler that can check the given blocks. If blocks is nil, the compiler can resolve all
-// packages in module.Names. root is the repository's root.
+// NewCompiler returns a compiler for the given blocks. root is the repository's root.
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
-	c := &Compiler{module: module, exports: map[string]string{}}
-	needed := map[string]bool{"context": true}
-	for _, path := range module.Names {
-		needed[path] = blocks == nil
-	}
+	paths := slices.Collect(maps.Values(module.Names))
 	for _, b := range blocks {
-		source, _, err := c.source(b)
+		file, err := parser.ParseFile(token.NewFileSet(), "", whole(b.Text), parser.ImportsOnly)
 		if err != nil {
 			continue // Check reports this error
 		}
-		if file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly); err == nil {
-			for _, spec := range file.Imports {
-				needed[importPath(spec)] = true
-			}
+		for _, spec := range file.Imports {
+			paths = append(paths, importPath(spec))
 		}
 	}
-	maps.DeleteFunc(needed, func(_ string, is bool) bool { return !is })
 	// With -e, go list ignores missing packages, which Check reports.
-	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Collect(maps.Keys(needed))...)
-	cmd := exec.Command("go", args...)
-	cmd.Dir = root + "/" + module.Folder
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	cmd := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, paths...)...)
+	cmd.Dir, cmd.Stderr = root+"/"+module.Folder, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, &stderr)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
+	exports := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		c.exports[path] = file
+		exports[path] = file
 	}
-	return c, nil
+	fset := token.NewFileSet()
+	return &Compiler{module, fset, importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("package %s is not in the module", path)
+		}
+		return os.Open(exports[path])
+	})}, nil
 }
 
 // Check type-checks a block. A block that starts with "package" must be a complete file. Other blocks are fragments,
@@ -78,30 +75,21 @@ func (c *Compiler) Check(b Block) error {
 	if err != nil {
 		return err
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", source, 0)
+	file, err := parser.ParseFile(c.fset, "", source, 0)
 	if err != nil {
 		return err
 	}
 	var wrong []error
 	config := types.Config{
-		Importer: importer.ForCompiler(fset, "gc", c.open),
+		Importer: c.importer,
 		Error: func(err error) {
 			if typed, ok := errors.AsType[types.Error](err); !ok || !typed.Soft || !fragment {
 				wrong = append(wrong, err)
 			}
 		},
 	}
-	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // config.Error has already collected the error
+	_, _ = config.Check("fragment", c.fset, []*ast.File{file}, nil) // config.Error has already collected the error
 	return errors.Join(wrong...)
-}
-
-func (c *Compiler) open(path string) (io.ReadCloser, error) {
-	file := c.exports[path]
-	if file == "" {
-		return nil, fmt.Errorf("package %s is not in the module", path)
-	}
-	return os.Open(file)
 }
 
 // whole returns text as a Go file. It adds a package clause if there is none.
@@ -142,41 +130,31 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	if err != nil {
 		return "", true, err
 	}
-	more, given := c.missing(file)
-	return whole(imports + "\n" + more + given + body), true, nil
+	return whole(imports + "\n" + c.implied(file) + body), true, nil
 }
 
-// missing returns the import and variable declarations that a fragment needs but does not contain.
-func (c *Compiler) missing(file *ast.File) (imports, given string) {
-	has, open, done := map[string]bool{}, []string{}, map[string]bool{}
+// implied returns the import and variable declarations that a fragment does not need to contain. Check ignores unused
+// imports.
+func (c *Compiler) implied(file *ast.File) string {
+	imported, declarations := map[string]bool{}, map[string]bool{}
 	for _, spec := range file.Imports {
-		path := importPath(spec)
-		has[path[strings.LastIndex(path, "/")+1:]] = true
+		imported[path.Base(importPath(spec))] = true
 		if spec.Name != nil {
-			has[spec.Name.Name] = true
+			imported[spec.Name.Name] = true
 		}
 	}
-	for _, name := range file.Unresolved {
-		open = append(open, name.Name)
-	}
-	for len(open) > 0 {
-		name := open[0]
-		open = open[1:]
-		path, isPackage := c.module.Names[name]
-		switch {
-		case done[name] || has[name]:
-		case isPackage:
-			imports += "import " + name + " " + strconv.Quote(path) + "\n"
-		case c.module.Given[name] != "":
-			given += "var " + name + " " + c.module.Given[name] + "\n"
-			open = append(open, qualifiers.FindAllString(c.module.Given[name], -1)...)
+	for name, path := range c.module.Names {
+		if !imported[name] {
+			declarations["import "+name+" "+strconv.Quote(path)] = true
 		}
-		done[name] = true
 	}
-	return imports, given
+	for _, identifier := range file.Unresolved {
+		if of := c.module.Given[identifier.Name]; of != "" {
+			declarations["var "+identifier.Name+" "+of] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(declarations)), "\n") + "\n" // imports sort before variables
 }
-
-var qualifiers = regexp.MustCompile(`\b[a-z]\w*`)
 
 func importPath(spec *ast.ImportSpec) string {
 	path, _ := strconv.Unquote(spec.Path.Value) // the parser has already validated the import path

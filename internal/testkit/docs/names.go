@@ -2,8 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"go/importer"
-	"go/token"
 	"go/types"
 	"regexp"
 	"strings"
@@ -76,7 +74,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 	if match == nil || c.module.Names[match[1]] == "" {
 		return false, nil
 	}
-	pkg, err := importer.ForCompiler(token.NewFileSet(), "gc", c.open).Import(c.module.Names[match[1]])
+	pkg, err := c.importer.Import(c.module.Names[match[1]])
 	if err != nil {
 		return true, err
 	}
