@@ -7,7 +7,7 @@ VALE         = github.com/vale-cli/vale/v3/cmd/vale@v3.21.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
 # Command for go test -exec. It runs a test binary in Node and starts the server for the tests of the transports.
-WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/wasm/exec.mjs
+WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/stage node $(CURDIR)/wasm/exec.mjs
 COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 # Programs that the browser tests need. NO_NPM and NO_BROWSER list the missing programs.
 CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome 2>/dev/null))
@@ -67,7 +67,7 @@ ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
 	@echo "Node is missing, so the WebAssembly tests are skipped; install Node 20 or later and run make test-wasm"
 else
-	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
+	@$(GO) build -o bin/stage ./internal/testkit/stage
 	@# The results depend on glue.js, which go test does not track, so they must not be cached.
 	GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 endif
@@ -81,7 +81,7 @@ else
 	@# The other packages do not depend on the browser, so their tests run only in Node. Examples are skipped because they
 	@# write files, which a page cannot do. The results depend on glue.js, which go test does not track, so they must not be cached.
 	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' \
-		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" ./transport/... ./wasm
+		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/stage node $(CURDIR)/e2e/browser/gotest.mjs" ./transport/... ./wasm
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
 	@# These tests cover the code that compares benchmark results with their limits.
 	node --test bench/browser/*.test.mjs
@@ -108,7 +108,6 @@ browsers wasm worker: ;
 else
 # Builds the files that the browser tests use.
 browsers: worker e2e/browser/node_modules/.package-lock.json
-	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 
 wasm: ## build the WASM module, the files derived from Go's wasm_exec.js, and the CommonJS modules, in wasm/
@@ -126,7 +125,8 @@ ifeq ($(NODE),)
 else
 	@$(MAKE) --no-print-directory worker
 	@$(GO) build -o bin/stage ./internal/testkit/stage
-	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
+	@# The tests mostly wait. By default, Node runs one file at a time on two cores.
+	cd wasm && $(NODE) --test --test-concurrency=4 --test-timeout=120000 --test-reporter=spec test/*.test.mjs
 	@# The dashboard's tests use happy-dom, a development dependency of the npm package.
 	$(NODE) --test --test-timeout=120000 --test-reporter=spec examples/browser/test/*.test.js
 endif

@@ -1,8 +1,9 @@
 //go:build !js
 
 // Command stage is the server for tests of the npm package in Node and browsers. It serves the npm package in wasm/ and
-// the test pages under a content security policy. It also runs API servers that the tests control. It prints its URL
-// and exits when its standard input is closed. Start it in the root of the repository.
+// the test pages under a content security policy. It also runs API servers that the tests control, and the server of
+// package wire for Go tests in WebAssembly. It prints its URL and exits when its standard input is closed. Start it in
+// the root of the repository.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/wire"
 )
 
 // policy is the strictest content security policy under which the package works.
@@ -28,15 +30,17 @@ func main() {
 		log.Fatal(err)
 	}
 	url := "http://" + listener.Addr().String()
-	mux := http.NewServeMux()
-	mux.Handle("/", http.FileServer(http.Dir("e2e/browser/page")))
+	pages, mux := http.NewServeMux(), http.NewServeMux()
+	pages.Handle("/", http.FileServer(http.Dir("e2e/browser/page")))
 	library := http.FileServer(http.Dir("wasm"))
-	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", library))
-	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(library)))
-	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // sets a different policy
-	mux.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
+	pages.Handle("/listwatch/", http.StripPrefix("/listwatch/", library))
+	pages.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(library)))
+	pages.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // sets a different policy
+	pages.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
+	mux.Handle("/", guarded(pages))
+	mux.Handle("/wire/", http.StripPrefix("/wire", wire.Handler()))
 	fmt.Println(url)
-	server := &http.Server{Handler: guarded(mux)}
+	server := &http.Server{Handler: mux}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = server.Close()

@@ -12,5 +12,5 @@ func URL(t *testing.T) string {
 	if url == "" {
 		t.Fatal("LISTWATCH_WIRE is not set; run the tests with make test-wasm")
 	}
-	return url
+	return url + "/wire"
 }
