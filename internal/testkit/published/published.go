@@ -115,7 +115,7 @@ func used() map[string][]string {
 	for _, t := range tables {
 		for _, r := range t.rows {
 			for _, c := range t.columns {
-				all[r.run] = append(all[r.run], name(r.key, c.key))
+				all[r.run] = append(all[r.run], name(r.key, c))
 			}
 			if t.goals {
 				all[r.run] = append(all[r.run], name(r.key, goal))
@@ -150,14 +150,11 @@ func load(root string) (map[string]Results, error) {
 	return all, nil
 }
 
-// fill returns the text of a document with updated tables and sentences. The line before such a table is a comment with
-// the table's name. fill does not change other tables.
+// fill returns the text of a document with updated figures. A table with figures follows a comment with the table's name.
 func fill(document, text string, all map[string]Results) (string, error) {
-	var b strings.Builder
 	lines := strings.SplitAfter(text, "\n")
-	for i := 0; i < len(lines); i++ {
-		b.WriteString(lines[i])
-		match := marker.FindStringSubmatch(lines[i])
+	for i, line := range lines {
+		match := marker.FindStringSubmatch(line)
 		if match == nil {
 			continue
 		}
@@ -165,12 +162,17 @@ func fill(document, text string, all map[string]Results) (string, error) {
 		if at < 0 {
 			return "", fmt.Errorf("%s: layout.go contains no table %q", document, match[1])
 		}
-		b.WriteString(tables[at].render(all))
-		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|") {
-			i++
+		old := lines[i+1:]
+		if end := slices.IndexFunc(old, func(line string) bool { return !strings.HasPrefix(line, "|") }); end >= 0 {
+			old = old[:end]
 		}
+		filled, err := tables[at].fill(old, all)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", document, err)
+		}
+		copy(old, filled)
 	}
-	text = b.String()
+	text = strings.Join(lines, "")
 	for _, q := range quotes {
 		if q.document != document {
 			continue

@@ -29,7 +29,7 @@ func TestDocumentsContainTheLastResults(t *testing.T) {
 		for line := range strings.Lines(text) {
 			require.True(t, strings.Contains(updated, line), "%s differs from bench/results in this line; run the benchmark with -write instead of editing it:\n%s", document, line)
 		}
-		require.True(t, updated == text, "%s lacks a row; run a benchmark with -write", document)
+		require.True(t, updated == text, document)
 	}
 }
 
@@ -134,6 +134,11 @@ func TestEditedFiguresAreDetected(t *testing.T) {
 	}
 	_, err = fill("other.md", "<!--unknown-->\n| a |\n", all)
 	require.ErrorContains(t, err, `no table "unknown"`)
+	for _, line := range []string{"| connections dialed | **100** | 3,733 |\n", "| listwatch | client-go |"} {
+		require.Contains(t, text, line)
+		_, err = fill(documents[0], strings.Replace(text, line, "", 1), all)
+		require.ErrorContains(t, err, `the table "start" must have 3 rows and 2 columns`)
+	}
 	_, err = fill("README.md", "An empty document.\n", all)
 	require.ErrorContains(t, err, "does not contain the sentence")
 	all["decode"].Set("CPU time", codecJSON)
@@ -143,13 +148,11 @@ func TestEditedFiguresAreDetected(t *testing.T) {
 
 func TestCells(t *testing.T) {
 	results := Results{}
-	one := table{goals: true, columns: []column{
-		{key: "a", group: 1}, {key: "b", group: 1}, {key: "c", group: 1}, {key: "d", format: hundredths, judged: true}, {key: goal, format: shortest, empty: "none"},
-	}}
+	one := table{goals: true, groups: "11100", columns: []string{"a", "b", "c", "ratio", goal}}
 	cells := func() string { return strings.Join(one.cells(row{key: "r", format: small}, results), " ") }
 	set := func(values ...float64) {
 		for i, c := range one.columns[:len(values)] {
-			results.Set("r", c.key, values[i])
+			results.Set("r", c, values[i])
 		}
 	}
 	set(1234.4, 1234.3, 3.26, 0.123)
@@ -160,7 +163,7 @@ func TestCells(t *testing.T) {
 	require.Equal(t, "1.0 1.0 1.0 0.12 none", cells(), "equal figures must not be bold")
 	results.Set("r", "b")
 	results.Set("r", "c", 2)
-	results.Range("r", "d", []float64{0.5, 0.2, 0.3})
+	results.Range("r", "ratio", []float64{0.5, 0.2, 0.3})
 	results.Set("r", goal, 0.45)
 	require.Equal(t, "**1.0** not measured 2.0 0.20 to 0.50, **missed** 0.45", cells())
 	results.Set("r", goal, 0.5)

@@ -8,28 +8,19 @@ import (
 	"strings"
 )
 
-// table is a table in a document. Each row shows figures of one run.
+// table describes the figures of a table in a document. The document contains the header and the first column.
 type table struct {
 	name    string
-	title   string // header of the first column
-	columns []column
+	goals   bool     // whether each row has a maximum for its ratios
+	groups  string   // a digit for each column; the lowest figure among columns with the same digit is bold, except for 0
+	columns []string // keys of the columns
 	rows    []row
-	goals   bool // whether each row has a maximum for the columns with goals; see [column]
 }
 
-// column is a column with figures. The lowest figures of a row are bold among the columns with the same group.
-type column struct {
-	title, key string
-	group      int    // columns in group zero are not compared
-	format     format // replaces the format of the rows; may be nil
-	empty      string // text for a figure that cannot be measured; the default is "not measured"
-	judged     bool   // whether a figure above the goal of its row is marked as missed
-}
-
-// row is a row of a table. The name of each figure consists of the keys of its row and its column.
+// row describes the figures of a row. The name of each figure consists of the keys of its row and its column.
 type row struct {
-	run, key, quantity string
-	format             format
+	run, key string
+	format   format
 }
 
 // goal is the key of the figures that contain a maximum.
@@ -72,36 +63,37 @@ func (f format) show(values []float64) string {
 	return low + " to " + high
 }
 
-// render returns the lines of the table.
-func (t table) render(all map[string]Results) string {
-	var b strings.Builder
-	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	header, rule := []string{t.title}, []string{"---"}
-	for _, c := range t.columns {
-		header, rule = append(header, c.title), append(rule, "---")
+// fill returns the lines of the table with updated figures.
+func (t table) fill(lines []string, all map[string]Results) (filled []string, err error) {
+	if len(lines) != 2+len(t.rows) || strings.Count(lines[0], " | ") != len(t.columns) {
+		return nil, fmt.Errorf("the table %q must have %d rows and %d columns with figures, like in layout.go", t.name, len(t.rows), len(t.columns))
 	}
-	line(header)
-	line(rule)
-	for _, r := range t.rows {
-		line(append([]string{r.quantity}, t.cells(r, all[r.run])...))
+	filled = slices.Clone(lines)
+	for i, r := range t.rows {
+		quantity, _, _ := strings.Cut(lines[2+i], " | ")
+		filled[2+i] = quantity + " | " + strings.Join(t.cells(r, all[r.run]), " | ") + " |\n"
 	}
-	return b.String()
+	return filled, nil
 }
 
 func (t table) cells(r row, results Results) (cells []string) {
-	for _, c := range t.columns {
-		values, f := results[name(r.key, c.key)], r.format
-		if c.format != nil {
-			f = c.format
+	maximum := results.Get(r.key, goal)
+	for i, column := range t.columns {
+		values, f := results.Get(r.key, column), r.format
+		judged := t.goals && strings.HasPrefix(column, "ratio")
+		if judged {
+			f = hundredths
 		}
 		switch {
-		case len(values) == 0 && c.empty != "":
-			cells = append(cells, c.empty)
+		case column == goal && len(values) == 0:
+			cells = append(cells, "none")
+		case column == goal:
+			cells = append(cells, shortest(values[0]))
 		case len(values) == 0:
 			cells = append(cells, "not measured")
-		case c.judged && len(results[name(r.key, goal)]) > 0 && slices.Max(values) > results[name(r.key, goal)][0]:
+		case judged && len(maximum) > 0 && slices.Max(values) > maximum[0]:
 			cells = append(cells, f.show(values)+", **missed**")
-		case t.isBest(r, c, results):
+		case t.isBest(r, i, results):
 			cells = append(cells, "**"+f.show(values)+"**")
 		default:
 			cells = append(cells, f.show(values))
@@ -111,23 +103,22 @@ func (t table) cells(r row, results Results) (cells []string) {
 }
 
 // isBest reports whether the cell shows the lowest figure of its group, and another cell of the group shows a higher figure.
-func (t table) isBest(r row, c column, results Results) bool {
-	own := results[name(r.key, c.key)]
-	if c.group == 0 {
+func (t table) isBest(r row, cell int, results Results) (best bool) {
+	if t.groups == "" || t.groups[cell] == '0' {
 		return false
 	}
-	higher := false
-	for _, other := range t.columns {
-		values := results[name(r.key, other.key)]
-		if other.group != c.group || len(values) == 0 || r.format.show(values) == r.format.show(own) {
+	own := results.Get(r.key, t.columns[cell])
+	for i, column := range t.columns {
+		values := results.Get(r.key, column)
+		if t.groups[i] != t.groups[cell] || len(values) == 0 || r.format.show(values) == r.format.show(own) {
 			continue
 		}
 		if values[0] < own[0] {
 			return false
 		}
-		higher = true
+		best = true
 	}
-	return higher
+	return best
 }
 
 // quote is a sentence of a document, with a %s for each figure.
