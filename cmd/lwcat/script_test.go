@@ -16,31 +16,23 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts in testdata/script against the embedded server.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	lwcatscript.Run(t, "testdata/script", true, func(env *testscript.Env) (lwcatscript.Server, error) {
+	lwcatscript.Run(t, "testdata/script", true, func(env *testscript.Env) (*lwcatscript.Server, error) {
 		server, err := lwtest.Start(nil)
-		if err == nil {
-			env.Defer(server.Close)
+		if err != nil {
+			return nil, err
 		}
-		return embedded{server}, err
+		env.Defer(server.Close)
+		return &lwcatscript.Server{
+			URL: server.URL, Namespace: "default",
+			// Each request makes a new connection, because the script may have dropped earlier connections.
+			Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+			Drop:   server.DropConnections, Compact: server.Compact,
+			Restart: func() {
+				server.Close()
+				if err := server.Restart(); err != nil {
+					panic(err)
+				}
+			},
+		}, nil
 	})
-}
-
-type embedded struct{ server *lwtest.Server }
-
-func (e embedded) URL() string       { return e.server.URL }
-func (e embedded) Token() string     { return "" }
-func (e embedded) Namespace() string { return "default" }
-
-// Client returns a client that makes a new connection for each request, because a script may have dropped earlier
-// connections.
-func (e embedded) Client() *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-}
-func (e embedded) Drop()    { e.server.DropConnections() }
-func (e embedded) Compact() { e.server.Compact() }
-func (e embedded) Restart() {
-	e.server.Close()
-	if err := e.server.Restart(); err != nil {
-		panic(err)
-	}
 }

@@ -3,7 +3,6 @@ package lwcatscript
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,48 +22,29 @@ const resultTimeout = time.Minute
 // start implements the command "start NAME ARGUMENT...".
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
-	program := "lwcat"
-	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // search the PATH of the script, not of the test
-		if path := filepath.Join(folder, "lwcat"); isFile(path) {
-			program = path
-			break
-		}
-	}
-	p := &process{cmd: exec.Command(program, args[1:]...), ended: make(chan struct{})}
+	// The program env finds lwcat in the PATH of the script, which differs from the PATH of the test.
+	p := &process{cmd: exec.Command("env", append([]string{"lwcat"}, args[1:]...)...), ended: make(chan struct{})}
 	p.cmd.Dir = ts.Getenv("WORK")
 	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "GORACE", "TESTSCRIPT_COMMAND"} {
 		p.cmd.Env = append(p.cmd.Env, variable+"="+ts.Getenv(variable))
 	}
-	for to, file := range map[string]*os.File{".out": nil, ".err": nil} {
-		var err error
-		file, err = os.Create(ts.MkAbs(name + to))
-		ts.Check(err)
-		defer file.Close()
-		if to == ".out" {
-			p.cmd.Stdout = file
-		} else {
-			p.cmd.Stderr = file
-		}
-	}
+	stdout, err := os.Create(ts.MkAbs(name + ".out"))
+	ts.Check(err)
+	defer stdout.Close()
+	stderr, err := os.Create(ts.MkAbs(name + ".err"))
+	ts.Check(err)
+	defer stderr.Close()
+	p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
 	ts.Check(p.cmd.Start())
 	go func() {
 		_ = p.cmd.Wait() // the command "end" checks the exit code
 		close(p.ended)
 	}()
-	of(ts).started[name] = p
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
-}
-
-// kill terminates the processes that the script has left running.
-func (s *script) kill() {
-	for _, p := range s.started {
+	ts.Defer(func() {
 		_ = p.cmd.Process.Kill() // fails if the process has already exited
 		<-p.ended
-	}
+	})
+	of(ts).started[name] = p
 }
 
 // see implements the command "see FILE REGEXP [COUNT]".

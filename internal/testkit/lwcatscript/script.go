@@ -1,7 +1,7 @@
 // Package lwcatscript runs the test scripts of lwcat, against the embedded server or, in module e2e, a real API server.
 // A script is a testscript file with these additional commands:
 //
-//	post PATH JSON, put PATH JSON, patch PATH JSON, delete PATH
+//	post PATH JSON, patch PATH JSON, delete PATH
 //		Sends a write request to the server. A patch is a merge patch.
 //	start NAME ARGUMENT...
 //		Starts lwcat. Its output goes to the files NAME.out and NAME.err.
@@ -12,7 +12,7 @@
 //	drop, compact, restart
 //		Drops all connections, compacts the event history, or restarts the server.
 //
-// The condition [embedded] is true for the embedded server. Only that server supports drop and compact.
+// The condition [embedded] is true for the embedded server. Only that server supports drop, compact and restart.
 //
 // $SERVER is the URL of the server, $TOKEN is a valid token, and $NS is a namespace that only this script uses.
 package lwcatscript
@@ -29,24 +29,15 @@ import (
 )
 
 // Server is the API server of a script.
-type Server interface {
-	URL() string
-	Token() string
-	Namespace() string
-	Client() *http.Client // trusts the server's certificate
-	Restart()
-}
-
-// Embedded is a Server that can also drop connections and compact its history.
-type Embedded interface {
-	Server
-	Drop()
-	Compact()
+type Server struct {
+	URL, Token, Namespace  string
+	Client                 *http.Client // trusts the server's certificate
+	Drop, Compact, Restart func()       // nil for a real server
 }
 
 // Run runs each script in folder with its own server. newServer must use the environment's Defer to stop the server.
 // The main function of the test must register lwcat as a testscript command.
-func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.Env) (Server, error)) {
+func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.Env) (*Server, error)) {
 	testscript.Run(t, testscript.Params{
 		Dir: folder,
 		Setup: func(env *testscript.Env) error {
@@ -54,26 +45,23 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			if err != nil {
 				return err
 			}
-			s := &script{server: server, started: map[string]*process{}}
-			env.Values[key{}] = s
-			env.Defer(s.kill)
-			env.Setenv("SERVER", server.URL())
-			env.Setenv("TOKEN", server.Token())
-			env.Setenv("NS", server.Namespace())
+			env.Values[key{}] = &script{server, map[string]*process{}}
+			env.Setenv("SERVER", server.URL)
+			env.Setenv("TOKEN", server.Token)
+			env.Setenv("NS", server.Namespace)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"post":    write(http.MethodPost, "application/json"),
-			"put":     write(http.MethodPut, "application/json"),
 			"patch":   write(http.MethodPatch, "application/merge-patch+json"),
 			"delete":  write(http.MethodDelete, "application/json"),
 			"start":   start,
 			"see":     see,
 			"end":     end,
-			"drop":    fault(func(s Server) { s.(Embedded).Drop() }),
-			"compact": fault(func(s Server) { s.(Embedded).Compact() }),
-			"restart": fault(Server.Restart),
+			"drop":    func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).server.Drop() },
+			"compact": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).server.Compact() },
+			"restart": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).server.Restart() },
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "embedded" {
@@ -88,7 +76,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 type key struct{} // key of a *script in testscript.Env.Values
 
 type script struct {
-	server  Server
+	server  *Server
 	started map[string]*process
 }
 
@@ -98,13 +86,13 @@ func of(ts *testscript.TestScript) *script { return ts.Value(key{}).(*script) }
 func write(method, contentType string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		server := of(ts).server
-		request, err := http.NewRequest(method, server.URL()+args[0], strings.NewReader(strings.Join(args[1:], " ")))
+		request, err := http.NewRequest(method, server.URL+args[0], strings.NewReader(strings.Join(args[1:], " ")))
 		ts.Check(err)
 		request.Header.Set("Content-Type", contentType)
-		if token := server.Token(); token != "" {
-			request.Header.Set("Authorization", "Bearer "+token)
+		if server.Token != "" {
+			request.Header.Set("Authorization", "Bearer "+server.Token)
 		}
-		response, err := server.Client().Do(request)
+		response, err := server.Client.Do(request)
 		ts.Check(err)
 		body, err := io.ReadAll(response.Body)
 		ts.Check(err)
@@ -113,8 +101,4 @@ func write(method, contentType string) func(*testscript.TestScript, bool, []stri
 			ts.Fatalf("%s %s: %s: %s", method, args[0], response.Status, body)
 		}
 	}
-}
-
-func fault(f func(Server)) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, _ bool, _ []string) { f(of(ts).server) }
 }
