@@ -41,7 +41,7 @@ func newQuery(v *view, namespace string, values url.Values) (*query, error) {
 	return q, err
 }
 
-// page is the response to a LIST. Together with an error, only proceed is set.
+// page is the response to a LIST. If the list fails, only proceed is set.
 type page struct {
 	revision  int64
 	objects   []*object

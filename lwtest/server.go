@@ -150,6 +150,7 @@ func Lists(r Request) bool { return r.Verb == "list" }
 // Watches reports whether r is a WATCH request. Use it like [Lists].
 func Watches(r Request) bool { return r.Verb == "watch" }
 
+// maxRequests limits the memory that recorded requests take in a long-running server.
 const maxRequests = 10_000
 
 // Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all

@@ -92,7 +92,7 @@ type wireCause struct {
 	Field   string `json:"field,omitempty"`
 }
 
-// emptyDetails contains the reasons for which kube-apiserver sends empty details instead of none.
+// emptyDetails contains the reasons for which kube-apiserver sends empty details instead of omitting them.
 var emptyDetails = []string{"Forbidden", "MethodNotAllowed", "NotAcceptable", "NotFound", "UnsupportedMediaType"}
 
 // encodeStatus returns the JSON of e. proceed is the continue token for the remainder of an expired list, or "".

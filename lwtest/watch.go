@@ -32,7 +32,8 @@ type watch struct {
 	failed *lw.StatusError // sent to the client as an ERROR event
 }
 
-// batchSize limits the number of events that a watch holds in memory. The log holds all later events.
+// batchSize limits the number of events that a watch takes from the log at once. Without a limit, a watch with a slow
+// reader would hold all later events in memory.
 const batchSize = 64
 
 // newWatch opens a watch. The watch reports every event that happens after newWatch returns.

@@ -114,7 +114,7 @@ export class Channel {
   }
 
   /**
-   * Sends a call. The promise resolves with the value of the answer, or with the parts if the answer has no value.
+   * Sends a call. The promise resolves with the answer's value, or with its parts if it has no value.
    * @template {Call<Out> & { type: keyof Answers }} C
    * @param {C} message
    * @param {number} [timeout] the longest time without a message from the other side, in milliseconds. Default: no limit.

@@ -12,7 +12,7 @@ import { notStarted, spawn } from './spawn.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
-const RESPONSE_TIMEOUT = 5000 // in ms, for the first answer of a shared worker
+const RESPONSE_TIMEOUT = 5000 // in ms; the longest wait for the first answer of a shared worker, which may just have closed
 
 /**
  * The worker of a page. The states are:

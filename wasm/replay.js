@@ -9,7 +9,7 @@ import { ADDED, ACTIVITY, INTERRUPTED, SAVED, LIVE, PAGE, RESET, SYNCED, UNSAVED
 import { fieldsOf } from './mirror.js'
 
 /**
- * Yields encoded records that recreate the mirror's state at the time of the first call of next().
+ * Yields encoded records that recreate the mirror's state at the time of the first call to next().
  * @param {Mirror} mirror
  * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent; these objects are omitted
  */

@@ -46,7 +46,7 @@ func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	return r, nil
 }
 
-// take removes the JSON from a row and returns it. The JSON is valid until the next call of Decode.
+// take removes the JSON from a row and returns it. The JSON is valid until the next call to Decode.
 func (c *rowPool) take(r *row) []byte {
 	c.spare, r.text = r.text, nil
 	return *c.spare

@@ -85,11 +85,11 @@ async function nameOf(spec, client) {
   try {
     return JSON.stringify([spec, await client.token?.()])
   } catch (error) {
-    return Symbol(messageOf(error)) // the engine asks for the token again and reports the failure
+    return Symbol(messageOf(error)) // the WASM module asks for the token again and reports the failure
   }
 }
 
-const TIMEOUT = 1000 // in ms; a frozen tab does not answer
+const TIMEOUT = 1000 // in ms; a tab that the browser has frozen does not answer
 
 /**
  * A group is one watch and the clients that share it.

@@ -8,11 +8,14 @@ import { valuesOf } from './mirror.js'
 /** @type {readonly Item[]} */
 const NONE = Object.freeze([])
 
-/** The objects and the state of a collection when the snapshot was taken. See Snapshot in index.d.ts. */
+/**
+ * The objects and the state of a collection when the snapshot was taken. It never changes, because React compares values by
+ * identity and all components of a render must see the same state. See Snapshot in index.d.ts.
+ */
 export class Snapshot {
   #list
   #mirror
-  /** @type {(Grouped | undefined)[]} the groups of each index; undefined if no reader has used the index */
+  /** @type {(Grouped | undefined)[]} the groups of each index; undefined until a reader needs the index, because building it takes time */
   #groups
 
   /** @param {Mirror} mirror @param {State} state */

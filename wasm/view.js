@@ -6,7 +6,7 @@
 /** The result of a hook for one collection, or for one collection per namespace. See ListView in react.d.ts. */
 export class View {
   #snapshots
-  #previous = false // whether the options of the component have changed since
+  #previous = false // whether the component has switched to other options, whose list is not loaded yet
   /** @type {readonly Item<any>[] | undefined} */
   #list
 

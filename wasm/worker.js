@@ -12,7 +12,7 @@ import { SharedHost } from './shared.js'
 
 /** @typedef {Channel<FromPage, FromWorker>} PageChannel */
 
-const TIMEOUT = 1000 // in ms; a frozen page does not answer
+const TIMEOUT = 1000 // in ms; a page that the browser has frozen does not answer
 
 const scope = /** @type {Port & EventTarget & { onconnect?: unknown }} */ (/** @type {unknown} */ (globalThis))
 const shared = 'onconnect' in scope

@@ -39,7 +39,7 @@ const (
 var errInterrupted = errors.New("interrupted")
 
 func main() {
-	// net/http logs unexpected response bytes, which may contain parts of an object. By default, the engine also logs
+	// net/http logs unexpected response bytes, which may contain parts of an object. By default, lw also logs
 	// interruptions to this logger, but lwcat reports them itself.
 	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -20,7 +20,7 @@ import (
 // discoveryTimeout limits one discovery attempt.
 const discoveryTimeout = 90 * time.Second
 
-// maxRetryDelay is the longest delay between two attempts.
+// maxRetryDelay is the longest delay between two attempts to discover resources.
 const maxRetryDelay = 30 * time.Second
 
 // resolve returns the resources that the command line names. It retries after server errors and status 429. With
@@ -224,7 +224,7 @@ func compact(names []string) (kept []string) {
 	return kept
 }
 
-// engineParameters are the query parameters that the engine sets. They are removed from paths because users copy paths
+// engineParameters are the query parameters that package lw sets. They are removed from paths because users copy paths
 // from logs.
 var engineParameters = []string{
 	"watch", "resourceVersion", "resourceVersionMatch", "timeout", "timeoutSeconds", "allowWatchBookmarks", "sendInitialEvents",

@@ -13,7 +13,7 @@
 export class Cursor {
   /** @type {Rows | undefined} */
   rows
-  /** @type {Row | undefined} The active row at the last call of `leaveRemoved`. */
+  /** @type {Row | undefined} The active row when `leaveRemoved` was last called. */
   #row
   #grid
   #detail

@@ -33,7 +33,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// hedgeDelay is the time after which a watch without a response is also opened over the other transport.
+// hedgeDelay is the time after which a watch without a response is also opened over the other transport. A proxy that
+// buffers responses sends nothing until the watch ends, so there is no error to wait for.
 const hedgeDelay = 3 * time.Second
 
 // New returns a transport that prefers first to second. The transport reports each switch once, to [lw.Trace].Switched

@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// recheckInterval is the time after which a request reads the credential files again.
+// recheckInterval is the time after which a request reads the credential files again, because another program may have
+// rotated them.
 const recheckInterval = time.Minute
 
 // credentials contains the round trippers and the token of a request.
@@ -75,7 +76,7 @@ func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unautho
 	if t.opts.TokenFunc == nil {
 		return fresh, nil
 	}
-	fresh.token = used.token // stays in use without a new token, because the original error is more useful
+	fresh.token = used.token // if there is no new token, the request reports its own error, which is more useful
 	if unauthorized || sameOrigin && fresh.roundTrippers != used.roundTrippers {
 		if token, err := t.opts.TokenFunc(ctx); err == nil {
 			fresh.token = cmp.Or(token, used.token)

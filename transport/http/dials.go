@@ -153,7 +153,7 @@ func (s *permits) wait(ctx context.Context) (*permit, error) {
 	}
 }
 
-// fail ends all calls of wait with err.
+// fail ends all calls to wait with err, so that the requests to an unreachable server do not time out one after another.
 func (s *permits) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -112,7 +112,7 @@ func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
 
-// do sends a request with additional headers. The status 206 and all except 101 and 2xx are errors. do also returns the
+// do sends a request with additional headers. Status 206 is an error, and so is every status except 101 and 2xx. do also returns the
 // secrets in the request, so that the caller can redact them.
 func (t *state) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, redact.Secrets, error) {
 	request, err := t.request(ctx, req, header)
@@ -160,12 +160,12 @@ func (t *state) request(ctx context.Context, req *lw.Request, header http.Header
 	return request, nil
 }
 
-// attempt is the http.RoundTripper for one call of Open, including its redirects. It adds credentials to requests, but
+// attempt is the http.RoundTripper for one call to Open, including its redirects. It adds credentials to requests, but
 // only to requests for the server's own origin.
 type attempt struct {
 	transport *state
 	secrets   redact.Secrets // secrets of the transport and all tokens that this call sent
-	renewed   bool           // the credentials were renewed after a failure; a call of Open does this only once
+	renewed   bool           // the credentials were renewed after a failure; a call to Open does this only once
 }
 
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {

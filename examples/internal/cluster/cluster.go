@@ -119,7 +119,7 @@ func (c *cluster) advance() {
 	}
 }
 
-// after schedules a call of do. The delay is the given number of steps plus a random number from 0 to spread.
+// after schedules do. The delay is the given number of steps plus a random number from 0 to spread.
 func (c *cluster) after(steps, spread int, do func()) {
 	t := task{c.step + steps + c.rng.IntN(spread+1), do}
 	i, _ := slices.BinarySearchFunc(c.tasks, t.due+1, func(t task, due int) int { return t.due - due })

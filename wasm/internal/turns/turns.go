@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// healthy is the minimum time for which a watch without events holds a slot. The engine treats a shorter watch as a
+	// healthy is the minimum time for which a watch without events holds a slot. A stream treats a shorter watch as a
 	// sign that its resourceVersion has expired.
 	healthy = time.Second
-	// quiet limits the total duration of a watch without events, which may span several turns. It is shorter than the
-	// engine's idle timeout of at least 65 seconds.
+	// quiet limits the total duration of a watch without events, which may span several turns. It is shorter than a
+	// stream's idle timeout, which is at least 65 seconds.
 	quiet = 40 * time.Second
 )
 
@@ -69,7 +69,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 
 // watch is the response body of a watch. Until the server sends data, watch can repeat its request in several turns,
 // because the resourceVersion of the request stays valid. When the slot must be returned, the watch ends with
-// lw.ErrWatchClosed, so that the engine resumes it immediately.
+// lw.ErrWatchClosed, so that the stream resumes immediately.
 type watch struct {
 	of       *Transport
 	ctx      context.Context
@@ -173,7 +173,7 @@ func (w *watch) Read(p []byte) (int, error) {
 }
 
 // goesOn reports whether the watch continues with another turn after a response ended with err. If the server ended the
-// response early, the engine must receive the error, because it may have to relist.
+// response early, the stream must receive the error, because it may have to relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil

@@ -261,7 +261,7 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 	})
 }
 
-// A short watch can mean that the resourceVersion has expired, which only the engine can handle.
+// A short watch can mean that the resourceVersion has expired, which only the stream can handle.
 func TestEarlyEndOfTurnEndsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 100 * time.Millisecond}}}

@@ -121,7 +121,8 @@ var corrections = map[string]string{
 // complete contains the conditions that consist of one word and cannot be part of another condition.
 var complete = map[string]Condition{"exists": {}, "deleted": {over: noneOf}, "rollout": {over: allOf, rollout: true}}
 
-// correct returns an explanation if word is used as a field path but is probably a mistake. Otherwise it returns "".
+// correct returns an explanation if word is used as a field path, but the user probably meant something else.
+// Otherwise it returns "".
 func correct(word string, alone bool) (problem string) {
 	lower := strings.ToLower(word)
 	if _, ok := complete[lower]; ok {
@@ -156,7 +157,7 @@ type term func(*lw.Object) bool
 // operation matches a comparison: its left side, its operator and its right side.
 var operation = regexp.MustCompile(`(?s)^([^=!<>]*)(==|!=|<=|>=|<|>|=)(.*)$`)
 
-// trueFor lists the operators that hold for each order of two values.
+// trueFor lists the operators that hold if the left value is less than the right (-1), equal (0) or greater (1).
 var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"=", "==", "<=", ">="}, 1: {">", ">=", "!="}}
 
 func parseTerm(text string) (t term, problem string) {

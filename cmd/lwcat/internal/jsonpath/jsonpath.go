@@ -198,7 +198,7 @@ func (f *filter) holds(in scope) bool {
 	return slices.Contains(trueFor[order], f.operator)
 }
 
-// trueFor lists the operators that hold for each order of two values.
+// trueFor lists the operators that hold if the left value is less than the right (-1), equal (0) or greater (1).
 var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"==", "<=", ">="}, 1: {">", ">=", "!="}}
 
 // compare returns the order of two values. comparable is false if their types differ.

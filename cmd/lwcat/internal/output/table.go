@@ -277,7 +277,7 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	return r
 }
 
-// columnSpec matches up to a comma outside brackets and quotes.
+// columnSpec matches a column, which ends before a comma outside brackets and quotes.
 var columnSpec = regexp.MustCompile(`(?s)(?:"[^"]*"|'[^']*'|\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|[^,])+`)
 
 // summarize returns the state of an object in a few words.

@@ -175,7 +175,7 @@ func (c *converter) convertList(empty chan<- bool) error {
 				if arrays++; arrays > 1 {
 					return `,"items":[`
 				}
-				_ = json.Unmarshal(row.Object, &of) // without a kind, the engine rejects the list of a known resource
+				_ = json.Unmarshal(row.Object, &of) // without a kind, lw rejects the list of a known resource
 				empty <- false
 				return head + `"items":[`
 			})
@@ -202,7 +202,7 @@ func (c *converter) convertList(empty chan<- bool) error {
 		empty <- true
 		return nil
 	}
-	// The list has the kind of its objects, because the engine accepts only lists of the resource.
+	// The list has the kind of its objects, because lw accepts only lists of the resource.
 	end, err := json.Marshal(kind{of.Kind + "List", of.APIVersion})
 	if err == nil {
 		_, err = io.Copy(c.out, io.MultiReader(strings.NewReader(","+string(end[1:])+"\n"), c.decoder.Buffered(), c.source.reader))
@@ -325,7 +325,7 @@ func isTruncated(err error) bool {
 	return ok && syntax.Error() == "unexpected end of JSON input"
 }
 
-// invalid returns an error that the engine handles like a malformed list.
+// invalid returns an error that lw handles like a *lw.MalformedError.
 func invalid(offset int64, expected string) error {
 	return fmt.Errorf("%w: expected %s at byte %d", lw.ErrInvalidResponse, expected, offset)
 }

@@ -18,7 +18,7 @@ import (
 var (
 	// OpenSeconds ends at 90 s, the library's timeout for the header of a response.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
-	// DelaySeconds covers the delays of the engine: 0 s, or 0.8 s to 60 s. Only a Retry-After header can cause a longer
+	// DelaySeconds covers a stream's delays: 0 s, or 0.8 s to 60 s. Only a Retry-After header can cause a longer
 	// delay.
 	DelaySeconds = []float64{0, 1, 2, 4, 8, 16, 32, 64}
 	// FrameBytes includes bounds above 1.5 MiB, etcd's default limit for the size of an object.
