@@ -89,7 +89,7 @@ func Garbage(n int) Fault { return endWith(n, []byte("\x1f\x8b this is not JSON 
 
 // Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event, and
 // ends the watch. Over WebSocket, the client must end it, because Firefox loses messages that arrive just before the
-// connection is cut. Unlike [Server.Compact], it expires no resourceVersion.
+// connection is cut. Unlike [Server.Compact], it does not expire resourceVersions.
 func Expire(n int) Fault {
 	last := eventFrame("ERROR", encodeStatus(expired("too old resource version: 1 (2)"), ""))
 	return spoil(n, func([]byte) []byte { return last }, func([]byte) ([]byte, bool) {

@@ -213,7 +213,7 @@ func (c *collection) sendWaiting() {
 		"enable HTTP/2 on the server or allow WebSockets", "", "", "0", "")
 }
 
-// sendStopped reports to the host the error that stopped the collection. No more records follow.
+// sendStopped tells the host which error stopped the collection. No more records follow.
 func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return

@@ -261,7 +261,7 @@ export class Mirror {
     return i
   }
 
-  /** Reports whether the item was loaded from IndexedDB and the server has not confirmed it. @param {Item} item */
+  /** Reports whether the item was loaded from IndexedDB and the server has not confirmed it yet. @param {Item} item */
   isStale(item) {
     return wasSaved(item) && !this.synced
   }

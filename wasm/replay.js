@@ -11,7 +11,7 @@ import { fieldsOf } from './mirror.js'
 /**
  * Yields encoded records that recreate the mirror's state at the time of the first call to next().
  * @param {Mirror} mirror
- * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent; these objects are omitted
+ * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent yet; these objects are omitted
  */
 export function* replay(mirror, unknown) {
   const { state: { phase, since, progress, cause, retryAt, lastEventAt, resourceVersion, persistError }, synced, listing, resuming } = mirror

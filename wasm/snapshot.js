@@ -15,7 +15,10 @@ const NONE = Object.freeze([])
 export class Snapshot {
   #list
   #mirror
-  /** @type {(Grouped | undefined)[]} the groups of each index; undefined until a reader needs the index, because building it takes time */
+  /**
+   * The groups of each index. They are undefined until a reader needs the index, because building them takes time.
+   * @type {(Grouped | undefined)[]}
+   */
   #groups
 
   /** @param {Mirror} mirror @param {State} state */

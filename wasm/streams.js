@@ -1,4 +1,4 @@
-// The byte streams that the WASM module reads: response bodies and answers of the host. websocket.js implements the
+// The byte streams that the WASM module reads: response bodies and the host's answers. websocket.js implements the
 // streams for WebSockets. A stream buffers bytes until the module reads them.
 
 /** @import { GlueHost, HostAnswer, Lease } from './glue.js' */

@@ -89,7 +89,7 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 	case "namespace":
 		return c.objectNames(ctx, lw.Resource{Version: "v1", Plural: "namespaces"})
 	case "context", "cluster", "user":
-		contexts, clusters, users, _ := kubeconfig.Names(&c.server.Options) // completions report no errors
+		contexts, clusters, users, _ := kubeconfig.Names(&c.server.Options) // a completion cannot report an error
 		return map[string][]string{"context": contexts, "cluster": clusters, "user": users}[name]
 	}
 	return nil
@@ -114,13 +114,13 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	}
 	server, err := c.connect(ctx, io.Discard)
 	if err != nil {
-		return nil // completions report no errors
+		return nil // a completion cannot report an error
 	}
 	if kind, _, slash := strings.Cut(word, "/"); slash {
 		if c.resources.names = []string{kind}; c.resources.allNamespaces {
 			c.resources.namespaces = []string{""}
 		}
-		resources, _ := resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {}) // completions report no errors
+		resources, _ := resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {}) // a completion cannot report an error
 		for _, resource := range resources {
 			for _, name := range c.objectNames(ctx, resource) {
 				found = append(found, kind+"/"+name)

@@ -253,7 +253,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 	if !cmd.HasParent() {
 		text = helpText(cmd, false)
 	}
-	_, _ = io.WriteString(cmd.OutOrStdout(), text) // cobra's help functions return no errors
+	_, _ = io.WriteString(cmd.OutOrStdout(), text) // cobra's help functions cannot return errors
 }
 
 // helpText returns the help with the common flags or with all flags.

@@ -56,7 +56,7 @@ type connection struct {
 	transport lw.Transport // uses http, and WebSockets depending on --transport
 }
 
-// connect loads the kubeconfig. It sends no requests.
+// connect loads the kubeconfig. It does not send requests.
 func (c *config) connect(ctx context.Context, stderr io.Writer) (*connection, error) {
 	config, err := c.server.load(ctx, stderr)
 	if err != nil {

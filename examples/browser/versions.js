@@ -21,7 +21,7 @@ import { RequestError, get } from './request.js'
 const MAX_VERSIONS = 60 // the maximum number of stored versions; half as many may be pending
 
 export class Versions {
-  /** @type {Kube | undefined} The object in the newest response to a request for its current state. It remains after a deletion. */
+  /** @type {Kube | undefined} The object in the latest response to a request for it. It remains after a deletion. */
   newest
   arrivals = 0 // number of completed requests, so that the details pane can detect new results
   /** @type {Map<string, Result>} */

@@ -79,7 +79,7 @@ func TestLimitsConnectionsThatServeNoRequest(t *testing.T) {
 	}
 }
 
-// serveNothing sends greeting when it accepts a connection, and answer after each request.
+// serveNothing sends the bytes `greeting` when it accepts a connection, and `answer` after each request.
 func serveNothing(conn net.Conn, greeting, answer string) {
 	defer conn.Close()
 	send := make(chan string, 100) // a separate goroutine writes, because a write to a pipe blocks until the peer reads

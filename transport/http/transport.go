@@ -43,7 +43,7 @@ type state struct {
 var _ lw.Transport = (*Transport)(nil)
 
 // New returns a transport for the API server at a URL such as "https://127.0.0.1:6443". The URL may have a path, which
-// is added before the path of each request. opts may be nil. New sends no requests. It reads the files to report
+// is added before the path of each request. opts may be nil. New does not send requests. It reads the files to report
 // configuration errors early.
 func New(server string, opts *Options) (*Transport, error) {
 	if opts == nil {
@@ -112,8 +112,8 @@ func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
 
-// do sends a request with additional headers. Status 206 is an error, and so is every status except 101 and 2xx. do also returns the
-// secrets in the request, so that the caller can redact them.
+// do sends a request with additional headers. Status 206 is an error, and so is every status except 101 and 2xx. do also
+// returns the secrets in the request, so that the caller can redact them.
 func (t *state) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, redact.Secrets, error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {

@@ -25,7 +25,7 @@ type connection struct {
 	upgraded io.ReadWriteCloser
 	redact   func(text string) string // removes the credential of the request from text of the server
 
-	response bytes.Buffer // the part of the handshake response that gorilla has not read
+	response bytes.Buffer // the part of the handshake response that gorilla has not read yet
 	readErr  error        // final error of reads
 	deadline time.Time    // deadline of the next write
 	silent   atomic.Bool  // the connection was closed because the peer did not respond

@@ -11,7 +11,7 @@ import (
 type Watcher struct {
 	conditions []*Condition
 	matching   []map[objectKey]struct{} // matching objects of each condition
-	unlisted   int                      // number of collections whose first list is not complete
+	unlisted   int                      // number of collections whose first list is not complete yet
 	objects    int                      // number of existing objects
 }
 

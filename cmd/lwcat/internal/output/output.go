@@ -43,7 +43,7 @@ type Options struct {
 	Ignore []string // paths that diff ignores, for example "status.conditions[*].lastProbeTime"; nil selects the defaults
 }
 
-// textFormat is a Format that appends the text of an event to dst. It delays no events.
+// textFormat is a Format that appends the text of an event to dst. It does not delay events.
 type textFormat func(dst []byte, e *Event) []byte
 
 func (f textFormat) Print(out *bufio.Writer, e *Event) { _, _ = out.Write(f(out.AvailableBuffer(), e)) }
