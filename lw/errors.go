@@ -26,8 +26,8 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrTooManyObjects means that the collection has more objects than the method LimitObjects of a cache.Informer or
-	// cache.Informer permits.
+	// ErrTooManyObjects means that the collection has more objects than its cache.Informer permits; see
+	// LimitObjects.
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
 	// ErrInvalidResponse means that a response breaks the protocol: it is not valid JSON, or it has an unexpected

@@ -325,7 +325,7 @@ func isTruncated(err error) bool {
 	return ok && syntax.Error() == "unexpected end of JSON input"
 }
 
-// invalid returns an error that lw handles like a *lw.MalformedError.
+// invalid returns an error that lw handles like a malformed list.
 func invalid(offset int64, expected string) error {
 	return fmt.Errorf("%w: expected %s at byte %d", lw.ErrInvalidResponse, expected, offset)
 }
