@@ -10,7 +10,7 @@ import { Row } from './row.js'
  * @import { Column, Kube } from './columns/format.js'
  */
 
-/** The time in milliseconds that a change stays marked, and that a deleted row stays visible. */
+/** How long a change stays marked, and a deleted row stays visible, in milliseconds. */
 export const MARKED = 6000, LEAVING = 2500
 
 export class Rows {
@@ -215,7 +215,7 @@ export class Rows {
   }
 
   /**
-   * Counts a row under a status, and no longer under its previous status.
+   * Moves a row from the count of its previous status to the count of this status.
    * @param {Row} row
    * @param {string | undefined} status
    */
