@@ -70,21 +70,6 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	return same
 }
 
-// identical reports whether two objects from different snapshots are equal. It returns false if objects of type T
-// cannot be compared.
-func (c *comparison[T]) identical(a, b T) bool {
-	same, ok := equalValues(a, b)
-	switch {
-	case ok:
-		return same
-	case c.equal != nil:
-		return c.equal(a, b)
-	case c.version != nil:
-		return c.version(a) != "" && c.version(a) == c.version(b)
-	}
-	return false
-}
-
 // equalValues reports whether a == b. ok is false if the values contain a type that does not support ==.
 func equalValues(a, b any) (equal, ok bool) {
 	defer func() { recover() }() // == panics for such a type

@@ -14,7 +14,7 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 	case <-pods.Synced():
 	case <-ctx.Done():
 	}
-	return byNode.Len(node) > 1
+	return len(byNode.List(node)) > 1
 }
 
 // A test can use NewStore instead of an informer's store. The test fills the store through the writer. Replace acts

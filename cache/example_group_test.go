@@ -17,7 +17,7 @@ func ExampleGroup() {
 	server, client, end := serve("shop")
 	defer end()
 	put(server, "shop", "web-0", "n1")
-	queue := workqueue.New[lw.Key](nil)
+	queue := workqueue.New[lw.Key]()
 	web := cache.NewInformer(client, &lw.Options{LabelSelector: "app!=db", StopOn: lw.IsPermanent})
 	web.Handle(cache.Handler[*lw.Object]{Added: func(pod *lw.Object, _ bool) { queue.Add(pod.Key()) }}, nil)
 	all := cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})

@@ -68,7 +68,7 @@ func (x *Index[T, K]) build(epoch uint64) {
 	})
 }
 
-// Remove removes the index from its store and frees its memory. List, All, Len and Keys then panic, because an empty
+// Remove removes the index from its store and frees its memory. List and Keys then panic, because an empty
 // result would be wrong. Indexes that In has returned remain valid. Remove has no effect on them, nor when it is called
 // again.
 func (x *Index[T, K]) Remove() {
@@ -139,16 +139,6 @@ func (x *Index[T, K]) List(key K) []T {
 		return true
 	})
 	return objects
-}
-
-// Len returns the number of objects with this key.
-func (x *Index[T, K]) Len(key K) int {
-	x.rlock()
-	defer x.runlock()
-	if _, p := x.find(key); p != nil {
-		return p.slots.Len()
-	}
-	return 0
 }
 
 // Keys returns the distinct keys of all objects, in no particular order.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -108,58 +107,3 @@ type Change[T any] struct {
 
 // errForeignSnapshot reports that a snapshot belongs to another store.
 var errForeignSnapshot = errors.New("cache: the snapshot belongs to another store")
-
-// Diff returns the changes between two snapshots of a store. The first snapshot may be newer than the second. A nil
-// snapshot stands for an empty store. The cost is proportional to the data written between the snapshots. Diff never
-// sets FinalStateUnknown.
-func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
-	switch {
-	case from == nil && to == nil:
-		return nil, nil
-	case from == nil:
-		from = &Snapshot[T]{store: to.store}
-	case to == nil:
-		to = &Snapshot[T]{store: from.store}
-	}
-	if from.store != to.store {
-		return nil, errForeignSnapshot
-	}
-	var changes []Change[T]
-	slots.Changed(&from.state.objects, &to.state.objects, func(_ uint32, before, after T, hadElement, hasElement bool) {
-		changes = appendChange(changes, from, to, before, after, hadElement, hasElement)
-	})
-	return changes, nil
-}
-
-// appendChange appends the change of one slot. hadElement and hasElement report whether the slot contains an object in
-// the first and in the second snapshot. An object that moved between slots is compared once, at its old slot.
-func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, hadElement, hasElement bool) []Change[T] {
-	s := from.store
-	if hadElement && hasElement && s.key(before) == s.key(after) {
-		return s.compare.appendUpdate(changes, before, after)
-	}
-	if hadElement {
-		if now, ok := to.Get(s.key(before)); ok {
-			changes = s.compare.appendUpdate(changes, before, now)
-		} else {
-			changes = append(changes, Change[T]{Type: lw.Deleted, Old: before})
-		}
-	}
-	if hasElement {
-		if _, ok := from.Get(s.key(after)); !ok {
-			changes = append(changes, Change[T]{Type: lw.Added, New: after})
-		}
-	}
-	return changes
-}
-
-// appendUpdate appends the changes that lead from one state of an object to another.
-func (c *comparison[T]) appendUpdate(changes []Change[T], before, now T) []Change[T] {
-	switch {
-	case c.recreated(before, now):
-		return append(changes, Change[T]{Type: lw.Deleted, Old: before}, Change[T]{Type: lw.Added, New: now})
-	case c.identical(before, now):
-		return changes
-	}
-	return append(changes, Change[T]{Type: lw.Modified, Old: before, New: now})
-}

@@ -47,7 +47,7 @@ func ExampleCodec() {
 	})
 	for event := range pods.Follow(context.Background()) {
 		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change a Pod
-			fmt.Println("Pods on node-3:", byNode.Len("node-3"))
+			fmt.Println("Pods on node-3:", len(byNode.List("node-3")))
 			put("web-3", "node-4")
 		}
 		if event.Type == lw.Modified {
@@ -56,7 +56,7 @@ func ExampleCodec() {
 	}
 	pod, _ := pods.Store().Get(lw.Key{Namespace: "shop", Name: "web-3"})
 	fmt.Println(pod.Key(), "is on", pod.Object().Get("spec.nodeName"))
-	fmt.Println("Pods on node-3:", byNode.Len("node-3"))
+	fmt.Println("Pods on node-3:", len(byNode.List("node-3")))
 	// Output:
 	// Pods on node-3: 10
 	// shop/web-3 is on node-4

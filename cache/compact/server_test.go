@@ -64,7 +64,7 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	}
 	require.Equal(t, 2, lists)
 	require.Equal(t, 10, changed)
-	require.Equal(t, []int{200, 190, 10}, []int{byPhase.Len("Running"), byPhase.Len("Pending"), byPhase.Len("Failed")})
+	require.Equal(t, []int{200, 190, 10}, []int{len(byPhase.List("Running")), len(byPhase.List("Pending")), len(byPhase.List("Failed"))})
 	_, state := server.State("pods")
 	require.Len(t, state, store.Len())
 	for _, pod := range store.List() {

@@ -107,12 +107,12 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	if q.closed {
 		return
 	}
-	delay := q.opts.BaseDelay << e.failures
-	if delay>>e.failures != q.opts.BaseDelay { // the shift overflowed
-		delay = q.opts.MaxDelay
+	delay := q.baseDelay << e.failures
+	if delay>>e.failures != q.baseDelay { // the shift overflowed
+		delay = q.maxDelay
 	}
 	e.failures++
-	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.limiter.Reserve().Delay()))
+	q.delay(e, max(min(delay, q.maxDelay), q.limiter.Reserve().Delay()))
 }
 
 // delay queues a key after a delay, unless the key already has an earlier due time.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
 )
 
 // The queue retries a failed key after increasing delays. A worker can give up after a number of failures.
 func ExampleQueue_Retry() {
-	queue := workqueue.New[string](&workqueue.Options{BaseDelay: time.Millisecond})
+	queue := workqueue.New[string]()
 	queue.Add("web-0")
 	for key := range queue.Keys(context.Background()) {
 		err := errors.New("conflict")
@@ -31,7 +30,7 @@ func ExampleQueue_Retry() {
 // A key that is added twice before a worker takes it is queued once. A key that is added while a worker processes it is
 // processed again.
 func ExampleQueue_Add() {
-	queue := workqueue.New[string](nil)
+	queue := workqueue.New[string]()
 	queue.Add("web-0")
 	queue.Add("web-1")
 	queue.Add("web-0")

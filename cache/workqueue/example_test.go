@@ -11,7 +11,7 @@ import (
 
 // Two workers share one queue. The first attempt to reconcile b fails, so the queue retries b.
 func Example() {
-	queue := workqueue.New[string](nil)
+	queue := workqueue.New[string]()
 	for _, key := range []string{"a", "b", "a"} {
 		queue.Add(key)
 	}

@@ -180,7 +180,7 @@ func (g *checker) finish() {
 
 func play(t *testing.T, moves []byte) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &checker{T: t, q: New[string](&Options{BaseDelay: modelBase, MaxDelay: modelMax, limiter: modelLimiter()}), m: &model{
+		g := &checker{T: t, q: newQueue[string](modelBase, modelMax, modelLimiter()), m: &model{
 			limiter: modelLimiter(), working: map[string]bool{}, dirty: map[string]bool{},
 			failed: map[string]bool{}, failures: map[string]int{},
 		}}

@@ -1,7 +1,6 @@
 package workqueue
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -10,21 +9,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configures [New]. The zero value of a field selects its default.
-type Options struct {
-	// BaseDelay is the delay after the first failure of a key. Each consecutive failure doubles it. The default is 5
-	// ms.
-	BaseDelay time.Duration
-	// MaxDelay is the maximum delay. The default is 1,000 s.
-	MaxDelay time.Duration
-
-	limiter *rate.Limiter // limits the rate of retries across all keys
-}
-
 // Queue holds keys for workers. Its size is limited by the number of distinct keys. All methods may be called
 // concurrently. A Queue uses one timer and no goroutine.
 type Queue[K comparable] struct {
-	opts Options
+	baseDelay, maxDelay time.Duration // delay after the first failure of a key, and the longest delay
+	limiter             *rate.Limiter // limits the rate of retries across all keys
 
 	mu       sync.Mutex
 	changed  sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
@@ -59,19 +48,16 @@ type entry[K comparable] struct {
 	index    int    // position in the heap of delayed keys
 }
 
-// New returns an empty queue. opts may be nil. To protect a server that fails every request, the queue limits the retries
-// of all keys to 10 per second, with a burst of 100.
-func New[K comparable](opts *Options) *Queue[K] {
-	q := &Queue[K]{entries: map[K]*entry[K]{}, created: time.Now()}
+// New returns an empty queue with the delays of client-go's default rate limiter. A key that fails is retried after 5 ms.
+// Each consecutive failure doubles the delay, up to 1,000 s. To protect a server that fails every request, the queue
+// limits the retries of all keys to 10 per second, with a burst of 100. For other delays, use [Queue.Failures] and
+// [Queue.AddAfter] instead of [Queue.Retry].
+func New[K comparable]() *Queue[K] {
+	q := &Queue[K]{
+		baseDelay: 5 * time.Millisecond, maxDelay: 1000 * time.Second, limiter: rate.NewLimiter(10, 100),
+		entries: map[K]*entry[K]{}, created: time.Now(),
+	}
 	q.changed.L = &q.mu
-	if opts != nil {
-		q.opts = *opts
-	}
-	q.opts.BaseDelay = cmp.Or(q.opts.BaseDelay, 5*time.Millisecond)
-	q.opts.MaxDelay = cmp.Or(q.opts.MaxDelay, 1000*time.Second)
-	if q.opts.limiter == nil {
-		q.opts.limiter = rate.NewLimiter(10, 100)
-	}
 	return q
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestKeysAreUniqueAndOrdered(t *testing.T) {
-	q := New[string](nil)
+	q := New[string]()
 	for _, key := range []string{"a", "b", "a", "c", "b"} {
 		q.Add(key)
 	}
@@ -25,7 +25,7 @@ func TestKeysAreUniqueAndOrdered(t *testing.T) {
 }
 
 func TestActiveKeyIsQueuedAgain(t *testing.T) {
-	q := New[string](nil)
+	q := New[string]()
 	q.Add("a")
 	b := begin(t, q)
 	q.Add("a")
@@ -39,7 +39,7 @@ func TestActiveKeyIsQueuedAgain(t *testing.T) {
 
 func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
+		q := New[string]()
 		q.AddAfter("late", 3*time.Second)
 		q.AddAfter("early", time.Second)
 		q.AddAfter("same", time.Second)
@@ -62,7 +62,7 @@ func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 
 func TestDelayEndsDuringWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
+		q := New[string]()
 		q.AddAfter("a", time.Second)
 		q.Add("a")
 		b := begin(t, q)
@@ -76,7 +76,7 @@ func TestDelayEndsDuringWork(t *testing.T) {
 
 func TestRetryBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: 5 * time.Second, limiter: unlimited()})
+		q := newQueue[string](time.Second, 5*time.Second, unlimited())
 		q.Add("a")
 		for failures, delay := range []time.Duration{1, 2, 4, 5, 5} {
 			b := begin(t, q)
@@ -105,7 +105,7 @@ func TestRetryBackoff(t *testing.T) {
 
 func TestLimiterDelaysRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](&Options{BaseDelay: time.Millisecond, limiter: rate.NewLimiter(1, 2)})
+		q := newQueue[string](time.Millisecond, 1000*time.Second, rate.NewLimiter(1, 2))
 		for _, key := range []string{"a", "b", "c", "d"} {
 			q.Add(key)
 			b := begin(t, q)
@@ -130,8 +130,8 @@ func TestLimiterDelaysRetries(t *testing.T) {
 // key with many failures.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, limiter: unlimited()})
-		never := New[string](&Options{limiter: rate.NewLimiter(0, 0)})
+		q := newQueue[string](time.Second, math.MaxInt64, unlimited())
+		never := newQueue[string](5*time.Millisecond, 1000*time.Second, rate.NewLimiter(0, 0))
 		time.Sleep(time.Second) // advances the clock, because a due time overflows only if the clock is not zero
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
@@ -153,7 +153,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 func TestPanicAndGoexitCauseRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, leave := range []func(){func() { panic("failed") }, runtime.Goexit} {
-			q := New[string](nil)
+			q := New[string]()
 			q.Add("a")
 			var worker sync.WaitGroup
 			worker.Add(1)
@@ -176,7 +176,7 @@ func TestPanicAndGoexitCauseRetry(t *testing.T) {
 
 func TestKeysStopsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
+		q := New[string]()
 		ctx, cancel := context.WithCancel(t.Context())
 		var worked []string
 		go func() {
@@ -212,7 +212,7 @@ func (c *endedUnheard) Err() error {
 // receive the key.
 func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
+		q := New[string]()
 		leaving := &endedUnheard{Context: t.Context()}
 		worked := make(chan string, 1)
 		var workers sync.WaitGroup
@@ -235,7 +235,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 // A key that is due must come before a key that is added later, even if the timer is late.
 func TestLateTimerKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
+		q := New[string]()
 		q.AddAfter("due", time.Second)
 		q.timer.Stop()
 		time.Sleep(2 * time.Second)
@@ -247,7 +247,7 @@ func TestLateTimerKeepsOrder(t *testing.T) {
 
 func TestCloseDrainsReadyKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New[string](nil)
+		q := New[string]()
 		for _, key := range []string{"a", "b", "c"} {
 			q.Add(key)
 		}
@@ -279,4 +279,11 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 			t.Error("a closed queue must not yield keys")
 		}
 	})
+}
+
+// newQueue returns a queue with other delays and another limit on retries.
+func newQueue[K comparable](baseDelay, maxDelay time.Duration, limiter *rate.Limiter) *Queue[K] {
+	q := New[K]()
+	q.baseDelay, q.maxDelay, q.limiter = baseDelay, maxDelay, limiter
+	return q
 }

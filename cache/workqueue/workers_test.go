@@ -14,7 +14,7 @@ import (
 // two loop bodies at once.
 func TestWorkers(t *testing.T) {
 	const keys, producers, workers, additions = 50, 4, 8, 5_000
-	q := New[int](&Options{BaseDelay: time.Microsecond, MaxDelay: 10 * time.Microsecond, limiter: unlimited()})
+	q := newQueue[int](time.Microsecond, 10*time.Microsecond, unlimited())
 	var asked, seen [keys]atomic.Int64
 	var busy [keys]atomic.Bool
 	var working, producing sync.WaitGroup

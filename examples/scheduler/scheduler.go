@@ -53,7 +53,7 @@ func New(transport lw.Transport, server string, client *http.Client) (*Scheduler
 	}
 	return &Scheduler{
 		server: server, client: client, pods: cache.NewInformer(pods, nil), nodes: cache.NewInformer(nodes, nil),
-		queue: workqueue.New[pod](nil), assumed: map[pod]string{},
+		queue: workqueue.New[pod](), assumed: map[pod]string{},
 	}, nil
 }
 

@@ -1,7 +1,5 @@
 package slots
 
-import "cmp"
-
 // An array is a tree of fixed height. A write after a snapshot copies one inner node per level. For a million slots, it
 // copies about 1 kB, compared to 60 kB for a flat array.
 const (
@@ -84,26 +82,4 @@ func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
 		}
 	}
 	return true
-}
-
-// changed calls a func for every index at which two states of an array have different nodes. It skips shared subtrees.
-func changed[N any](older, newer *array[N], each func(at uint32, before, after *N)) {
-	noBranch, noChunk := &branch[N]{}, &chunk[N]{}
-	for i := range max(len(older.top), len(newer.top)) {
-		a, b := noBranch, noBranch
-		if i < len(older.top) {
-			a = older.top[i]
-		}
-		if i < len(newer.top) {
-			b = newer.top[i]
-		}
-		for j := 0; a != b && j < 1<<branchBits; j++ {
-			x, y := cmp.Or(a.chunks[j], noChunk), cmp.Or(b.chunks[j], noChunk)
-			for k := 0; x != y && k < 1<<chunkBits; k++ {
-				if before, after := x.nodes[k], y.nodes[k]; before != after {
-					each(uint32(i<<topBits|j<<chunkBits|k), before, after)
-				}
-			}
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package slots
 
 import (
-	"cmp"
 	"math/bits"
 )
 
@@ -90,19 +89,5 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 			}
 		}
 		return true
-	})
-}
-
-// Changed calls a func for every slot that may differ between two states of a vector. hadElement and hasElement report
-// whether the slot contains an element in the older and the newer state. The cost of Changed is proportional to the
-// number of writes between the two states.
-func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, hadElement, hasElement bool)) {
-	none := &leaf[E]{}
-	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {
-		x, y = cmp.Or(x, none), cmp.Or(y, none)
-		for used := x.used | y.used; used != 0; used &= used - 1 {
-			k := bits.TrailingZeros32(used)
-			each(at<<leafBits|uint32(k), x.slots[k], y.slots[k], x.used>>k&1 != 0, y.used>>k&1 != 0)
-		}
 	})
 }

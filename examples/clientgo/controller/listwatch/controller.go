@@ -53,7 +53,7 @@ func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Inter
 		}
 		return to
 	})
-	c := &controller{clientset, deployments.Store(), byOwner, workqueue.New[lw.Key](nil)}
+	c := &controller{clientset, deployments.Store(), byOwner, workqueue.New[lw.Key]()}
 	deployments.Handle(cache.Handler[*appsv1.Deployment]{
 		Added:    func(deployment *appsv1.Deployment, _ bool) { c.queue.Add(lw.KeyOf(deployment)) },
 		Modified: func(_, deployment *appsv1.Deployment) { c.queue.Add(lw.KeyOf(deployment)) },
