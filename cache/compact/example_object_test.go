@@ -29,7 +29,7 @@ func ExampleObject() {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println(pod.Key(), pod.GetResourceVersion(), pod.Object().Get("status.phase"))
+		fmt.Println(lw.KeyOf(pod), pod.GetResourceVersion(), pod.Object().Get("status.phase"))
 	}
 	// Output: shop/web-0 7 Running
 }

@@ -55,7 +55,7 @@ func ExampleCodec() {
 		}
 	}
 	pod, _ := pods.Store().Get(lw.Key{Namespace: "shop", Name: "web-3"})
-	fmt.Println(pod.Key(), "is on", pod.Object().Get("spec.nodeName"))
+	fmt.Println(lw.KeyOf(pod), "is on", pod.Object().Get("spec.nodeName"))
 	fmt.Println("Pods on node-3:", len(byNode.List("node-3")))
 	// Output:
 	// Pods on node-3: 10

@@ -38,12 +38,9 @@ func (o *Object) GetNamespace() string { return o.held[:o.namespace] }
 
 func (o *Object) GetName() string { return o.held[o.namespace:o.name] }
 
-func (o *Object) GetUID() string { return o.held[o.name:o.uid] }
+func (o *Object) getUID() string { return o.held[o.name:o.uid] }
 
 func (o *Object) GetResourceVersion() string { return o.held[o.uid:o.resourceVersion] }
-
-// Key returns the namespace and name.
-func (o *Object) Key() lw.Key { return lw.KeyOf(o) }
 
 // Object returns the complete object. It decompresses the JSON unless the codec's cache contains the object. It cannot
 // fail, because the codec verified the compressed JSON.
@@ -57,8 +54,8 @@ func (o *Object) Object() *lw.Object {
 	return text
 }
 
-// Equal reports whether the JSON strings of two objects have the same length and the same 128-bit hash.
-func (o *Object) Equal(other *Object) bool { return o == other || o.digest == other.digest }
+// equal reports whether the JSON strings of two objects have the same length and the same 128-bit hash.
+func (o *Object) equal(other *Object) bool { return o == other || o.digest == other.digest }
 
 // digest identifies a string by its length and a seeded 128-bit hash.
 type digest struct {

@@ -136,7 +136,7 @@ func TestKubernetesTypes(t *testing.T) {
 	require.EqualValues(t, 1<<53+1, widget.Object["spec"].(map[string]any)["large"])
 }
 
-// A FieldError must contain the path of the field but not its value, which may be secret.
+// The error must contain the path of the field but not its value, which may be secret.
 func TestKubernetesFieldErrors(t *testing.T) {
 	for _, test := range []struct {
 		decode func(string) error
@@ -165,7 +165,6 @@ func deployment(t *testing.T) func(string) error { return failing[*appsv1.Deploy
 func failing[T any](t *testing.T) func(string) error {
 	return func(text string) error {
 		_, err := decode[T](t, text)
-		require.IsType(t, &codec.FieldError{}, err)
 		return err
 	}
 }

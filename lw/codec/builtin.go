@@ -63,7 +63,7 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// checkKind returns a *FieldError if t is a built-in type and the object has the kind or apiVersion of another type. It
+// checkKind returns a *fieldError if t is a built-in type and the object has the kind or apiVersion of another type. It
 // accepts an object without kind and apiVersion.
 func checkKind(t reflect.Type, o *lw.Object) error {
 	want := wireTypeOf(t)
@@ -74,13 +74,13 @@ func checkKind(t reflect.Type, o *lw.Object) error {
 	if (kind == "" || kind == want.kind) && (apiVersion == "" || apiVersion == want.apiVersion) {
 		return nil
 	}
-	e := &FieldError{
-		Field:    "kind",
+	e := &fieldError{
+		field:    "kind",
 		expected: want.apiVersion + " " + want.kind + " (the type listed by codec.ResourceOf[" + t.String() + "])",
 		found:    printable(strings.Trim(apiVersion+" "+kind, " ")),
 	}
 	if kind == "" || kind == want.kind {
-		e.Field = "apiVersion"
+		e.field = "apiVersion"
 	}
 	return e
 }

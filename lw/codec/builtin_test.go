@@ -55,9 +55,9 @@ func TestKindErrors(t *testing.T) {
 		if strings.HasSuffix(found, " Deployment") {
 			field = "apiVersion"
 		}
-		fault, ok := errors.AsType[*FieldError](err)
+		fault, ok := errors.AsType[*fieldError](err)
 		require.True(t, ok, members)
-		require.Equal(t, field, fault.Field)
+		require.Equal(t, field, fault.field)
 		require.Equal(t, fault, textErr)
 		require.EqualError(t, err, "object b/a at resourceVersion 5: field "+field+": expected apps/v1 Deployment "+
 			"(the type listed by codec.ResourceOf[*codec.deployment]), found "+found)

@@ -41,7 +41,7 @@ import (
 
 // JSON is the [lw.Codec] of T, a pointer to a struct or, with New, an interface type. The zero value is ready for use
 // and safe for concurrent use. If the struct is a built-in Kubernetes type, decoding another kind or apiVersion returns
-// a *[FieldError].
+// a *[fieldError].
 //
 // Decoded objects have a kind and apiVersion even if the items of a list omit them. They have metadata.managedFields
 // only if lw.ClientOptions.KeepManagedFields is set.
@@ -67,7 +67,7 @@ func newAPI() jsoniter.API {
 	return api
 }
 
-// Decode implements [lw.Codec]. The error is a *[FieldError].
+// Decode implements [lw.Codec]. The error is a *[fieldError].
 func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	text, err := lw.RawCodec{}.Decode(s)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 func (JSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
 
 // Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
-// a struct only occasionally. The error is a *[FieldError].
+// a struct only occasionally. The error is a *[fieldError].
 func Into(o *lw.Object, pointer any) error {
 	_, err := fromObject(o, func() any { return pointer })
 	return err
@@ -118,7 +118,7 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 }
 
 // errNew reports that JSON.New did not return a pointer, or that New is not set although T is an interface type.
-var errNew = &FieldError{expected: "a JSON.New that returns a pointer", found: "none"}
+var errNew = &fieldError{expected: "a JSON.New that returns a pointer", found: "none"}
 
 // decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
 func decode(text string, target any) bool {
@@ -138,7 +138,7 @@ func checkKey(object lw.Keyed, s *lw.Scanned) error {
 		{"metadata.resourceVersion", "GetResourceVersion", object.GetResourceVersion(), s.ResourceVersion()},
 	} {
 		if check.has != string(check.want) {
-			return &FieldError{Field: check.field, expected: check.method + " to return this field", found: "another value"}
+			return &fieldError{field: check.field, expected: check.method + " to return this field", found: "another value"}
 		}
 	}
 	return nil

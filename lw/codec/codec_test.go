@@ -140,9 +140,9 @@ func (f *forgetful) GetResourceVersion() string { return f.Metadata.ResourceVers
 
 func TestStructsWithoutMetadataAreRejected(t *testing.T) {
 	_, err := list(t, JSON[*forgetful]{}, `{"metadata":{"name":"a","resourceVersion":"1"}}`)
-	fault, ok := errors.AsType[*FieldError](err)
+	fault, ok := errors.AsType[*fieldError](err)
 	require.True(t, ok)
-	require.Equal(t, "metadata.name", fault.Field)
+	require.Equal(t, "metadata.name", fault.field)
 }
 
 func TestFieldErrors(t *testing.T) {
@@ -177,7 +177,7 @@ func TestFieldErrors(t *testing.T) {
 		require.EqualError(t, err, "object b/a at resourceVersion 5: "+test.want)
 		wrapped, ok := err.(*lw.DecodeError)
 		require.True(t, ok)
-		require.IsType(t, &FieldError{}, wrapped.Err)
+		require.IsType(t, &fieldError{}, wrapped.Err)
 		require.Nil(t, errors.Unwrap(wrapped.Err))
 	}
 }

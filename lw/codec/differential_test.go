@@ -112,18 +112,18 @@ func requireAgreement(t *testing.T, text []byte) {
 		return
 	}
 	require.Nil(t, got)
-	fault := err.(*FieldError)
-	if wantErr == nil && strings.HasPrefix(fault.Field, "quoted") {
+	fault := err.(*fieldError)
+	if wantErr == nil && strings.HasPrefix(fault.field, "quoted") {
 		// In a quoted number, encoding/json accepts all numbers that strconv accepts, for example 007 and -Inf.
-		require.False(t, json.Valid([]byte(object.Get(fault.Field).String())), "%s", err)
+		require.False(t, json.Valid([]byte(object.Get(fault.field).String())), "%s", err)
 		return
 	}
 	if wantErr == nil && hasNumberBeyondFloats(object.Get("")) {
 		return
 	}
 	require.Error(t, wantErr, "%s", err)
-	if fault.Field != "" {
-		require.True(t, object.Get(fault.Field).Exists(), "%s", err)
+	if fault.field != "" {
+		require.True(t, object.Get(fault.field).Exists(), "%s", err)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 }
 
 // FuzzDecode compares this package with encoding/json for whole objects. Both must succeed or both must fail, and a
-// FieldError must name an existing field.
+// fieldError must name an existing field.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(seeds[0]))
 	for i := 1; i < len(seeds); i += 40 {

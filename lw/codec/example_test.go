@@ -5,7 +5,6 @@ package codec_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -93,16 +92,13 @@ func ExampleInto() {
 }
 
 // The error names the field but does not contain its value.
-func ExampleFieldError() {
+func ExampleInto_error() {
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"w"},"spec":{"size":"s3cret"}}`))
 	if err != nil {
 		panic(err)
 	}
 	err = codec.Into(object, new(Widget))
-	wrong, ok := errors.AsType[*codec.FieldError](err)
-	fmt.Println(ok, wrong.Field)
 	fmt.Println(err)
 	// Output:
-	// true spec.size
 	// field spec.size: expected int64, found a string
 }

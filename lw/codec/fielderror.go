@@ -9,24 +9,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// FieldError reports a field that does not fit the struct, or a kind or apiVersion that does not belong to the built-in
+// fieldError reports a field that does not fit the struct, or a kind or apiVersion that does not belong to the built-in
 // type. It contains field names and Kubernetes kinds but no other values, so it is safe to log even for a Secret. It
 // omits errors of custom UnmarshalJSON methods, because they may quote values.
-type FieldError struct {
-	Field    string // a path for [lw.Object.Get], or "" for the object itself
+type fieldError struct {
+	field    string // a path for [lw.Object.Get], or "" for the object itself
 	expected string // the Go type of the field, for example "int32"
 	found    string // the type of the JSON value, for example "a string"
 }
 
-func (e *FieldError) Error() string {
+func (e *fieldError) Error() string {
 	field := "the object"
-	if e.Field != "" {
-		field = "field " + e.Field
+	if e.field != "" {
+		field = "field " + e.field
 	}
 	return field + ": expected " + e.expected + ", found " + e.found
 }
 
-// locate returns a *FieldError for the first field that does not decode into type t. Call it only after decoding has
+// locate returns a *fieldError for the first field that does not decode into type t. Call it only after decoding has
 // failed. It decodes the members one by one, because errors from json-iterator use Go field names, omit array indexes and
 // quote values.
 func locate(text string, t reflect.Type) error {
@@ -36,7 +36,7 @@ func locate(text string, t reflect.Type) error {
 	l := locator{fails: func(text string) bool { return !decode(text, reflect.New(t).Interface()) }}
 	value, err := lw.ParseValue([]byte(text))
 	if err != nil {
-		return &FieldError{expected: "valid JSON", found: "other text"} // impossible: the text of an object is valid
+		return &fieldError{expected: "valid JSON", found: "other text"} // impossible: the text of an object is valid
 	}
 	l.descend("", value, "", t)
 	return &l.found
@@ -44,7 +44,7 @@ func locate(text string, t reflect.Type) error {
 
 type locator struct {
 	fails func(text string) bool
-	found FieldError
+	found fieldError
 }
 
 // descend searches value for the field that fails to decode, and records it in l.found. The JSON of the whole object is
@@ -76,10 +76,10 @@ func (l *locator) members(before string, value lw.Value, after string, t reflect
 		case t != nil && t.Kind() == reflect.Map && t.Key().Kind() != reflect.String && l.fails(inner+"null}"+after):
 			l.found.found += " with an invalid key" // null is a valid value
 		case safe:
-			if l.found.Field != "" {
-				l.found.Field += "."
+			if l.found.field != "" {
+				l.found.field += "."
 			}
-			l.found.Field += step
+			l.found.field += step
 			l.descend(inner, member, "}"+after, memberType(t, name))
 		default:
 			l.found.found += " that contains " + kindOf(member)
@@ -96,7 +96,7 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	i := 0
 	for element := range value.Elements() {
 		if l.fails(before + "[" + element.Raw() + "]" + after) {
-			l.found.Field += "[" + strconv.Itoa(i) + "]"
+			l.found.field += "[" + strconv.Itoa(i) + "]"
 			l.descend(before+"[", element, "]"+after, elem)
 			return
 		}

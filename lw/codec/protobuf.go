@@ -19,7 +19,7 @@ type Protobuf[T interface {
 	Unmarshal(data []byte) error
 }] struct{}
 
-// Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[FieldError] if T's methods return
+// Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[fieldError] if T's methods return
 // a different namespace, name or resourceVersion than the message contains.
 func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
 	if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {

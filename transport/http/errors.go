@@ -37,11 +37,12 @@ func isToken(text string) bool {
 }
 
 // headerSecrets returns the words in the values of custom headers, because each word may be an API key or a cookie. It
-// skips words shorter than 8 bytes. It also skips identity headers, so that error messages can contain the user name.
+// skips words shorter than 8 bytes. It also skips identity headers and the User-Agent, so that error messages can contain
+// the user name and the name of the program.
 func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	for name, values := range header {
 		name = strings.ToLower(name)
-		if strings.HasPrefix(name, "impersonate-") || strings.HasPrefix(name, "x-remote-") {
+		if strings.HasPrefix(name, "impersonate-") || strings.HasPrefix(name, "x-remote-") || name == "user-agent" {
 			continue
 		}
 		for _, value := range values {

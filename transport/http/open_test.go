@@ -133,7 +133,7 @@ func TestRequestHeaders(t *testing.T) {
 			header: map[string]string{"Accept": "application/json", "User-Agent": "listwatch", "Authorization": ""},
 		},
 		"custom Accept and User-Agent": {
-			server: "https://k8s.example", opts: lwhttp.Options{UserAgent: "lwcat/1"}, request: lw.Request{Path: "/", Accept: "application/json;as=Table"},
+			server: "https://k8s.example", opts: lwhttp.Options{Header: http.Header{"User-Agent": {"lwcat/1"}}}, request: lw.Request{Path: "/", Accept: "application/json;as=Table"},
 			url:    "https://k8s.example/",
 			header: map[string]string{"Accept": "application/json;as=Table", "User-Agent": "lwcat/1"},
 		},

@@ -48,8 +48,9 @@ type Options struct {
 	// apply.
 	Proxy string
 
-	Header    map[string][]string // headers of every request, for example Impersonate-User
-	UserAgent string              // by default "listwatch"; servers indent lists for a UserAgent that starts with Mozilla/5.0, curl or Wget
+	// Header contains headers of every request, for example Impersonate-User. The User-Agent is "listwatch" by default.
+	// Servers indent lists for a User-Agent that starts with Mozilla/5.0, curl or Wget.
+	Header map[string][]string
 
 	DisableCompression bool // disables gzip-compressed responses
 }
@@ -109,9 +110,6 @@ func (o *Options) validate(server *url.URL) error {
 // validateHeader rejects headers that would make every request fail. The errors omit the values, because they may be
 // secret.
 func (o *Options) validateHeader() error {
-	if hasControl(o.UserAgent) {
-		return errors.New("http: UserAgent contains an invalid character")
-	}
 	for name, values := range o.Header {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
 			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // r is not allowed in a header name (RFC 9110, section 5.6.2)

@@ -48,7 +48,7 @@ func TestBadOptions(t *testing.T) {
 		"URL with a port that is too large": {"https://k8s.example:99999", lwhttp.Options{}, "has a port above 65535"},
 		"line break in a header value":      {server, lwhttp.Options{Header: map[string][]string{"X-A": {"b", "pa55word\r\nX-B: c"}}}, "the value of the header X-A contains an invalid character"},
 		"space in a header name":            {server, lwhttp.Options{Header: map[string][]string{"X A": {"pa55word"}}}, `contains the invalid name "X A"`},
-		"line break in UserAgent":           {server, lwhttp.Options{UserAgent: "a\nb: c"}, "UserAgent contains"},
+		"line break in User-Agent":          {server, lwhttp.Options{Header: http.Header{"User-Agent": {"a\nb: c"}}}, "the header User-Agent contains"},
 		"token and Authorization header":    {server, lwhttp.Options{Token: "pa55word", Header: map[string][]string{"Authorization": {"x"}}}, "Header must not contain Authorization"},
 		"line break in a token":             {server, lwhttp.Options{Token: "pa55word\nand more"}, "contains an invalid character"},
 		"Token and TokenFile":               {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},

@@ -57,7 +57,7 @@ func New(server string, opts *Options) (*Transport, error) {
 		return nil, err
 	}
 	t := &state{opts: *opts, server: parsed, readFile: secretfile.Read, reading: make(chan struct{}, 1)}
-	t.opts.Header, t.opts.UserAgent = http.Header(opts.Header).Clone(), cmp.Or(opts.UserAgent, "listwatch")
+	t.opts.Header = http.Header(opts.Header).Clone()
 	if t.secrets, err = opts.proxySecrets(parsed); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 
 func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (*http.Response, error) {
 	t, request := a.transport, original.Clone(original.Context())
-	request.Header.Set("User-Agent", t.opts.UserAgent)
+	request.Header.Set("User-Agent", "listwatch")
 	via := c.authenticated
 	if sameOrigin {
 		for name, values := range t.opts.Header {

@@ -119,9 +119,9 @@ func (b *body) endError(err error) error {
 	case isClose && closed.Code == websocket.CloseAbnormalClosure: // gorilla's error for the end of the connection
 		return io.ErrUnexpectedEOF
 	case isClose:
-		return &CloseError{Code: closed.Code, Reason: b.connection.redact(closed.Text)}
+		return &closeError{Code: closed.Code, Reason: b.connection.redact(closed.Text)}
 	case isViolation:
-		return fmt.Errorf("%w: %s", ErrProtocol, b.connection.redact(violation))
+		return fmt.Errorf("%w: %s", errProtocol, b.connection.redact(violation))
 	}
 	return b.connection.readErr // gorilla's error has the same message, but may not wrap the same errors
 }

@@ -11,9 +11,9 @@ import (
 // messages of a watch.
 const maxMessage = 64 << 20
 
-// ErrProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455). In a browser, the error is
+// errProtocol reports that the server or a proxy violated the WebSocket protocol (RFC 6455). In a browser, the error is
 // io.ErrUnexpectedEOF instead.
-var ErrProtocol = errors.New("the server violated the WebSocket protocol")
+var errProtocol = errors.New("the server violated the WebSocket protocol")
 
 // ErrFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
 // handshake does not use SHA-1 for security. ErrFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
@@ -31,13 +31,13 @@ type handshakeError struct{ *lw.StatusError }
 
 func (e *handshakeError) Unwrap() []error { return []error{e.StatusError, errors.ErrUnsupported} }
 
-// CloseError reports that the server closed a WebSocket with a code other than 1000.
-type CloseError struct {
+// closeError reports that the server closed a WebSocket with a code other than 1000.
+type closeError struct {
 	Code   int    // close code (RFC 6455, section 7.4); for example 1001 if the server shuts down, or 1011 if it failed
 	Reason string // close reason from the server; usually empty
 }
 
-func (e *CloseError) Error() string {
+func (e *closeError) Error() string {
 	text := "the server closed the WebSocket with code " + strconv.Itoa(e.Code)
 	if e.Reason != "" {
 		text += ": " + e.Reason

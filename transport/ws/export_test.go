@@ -1,4 +1,6 @@
 package ws
 
+import "github.com/seed-6d2a410a/listwatch/lw"
+
 // SetLimit sets the maximum size of a message in bytes.
-func (t *Transport) SetLimit(limit int64) { t.limit = limit }
+func SetLimit(t lw.Transport, limit int64) { t.(*transport).limit = limit }

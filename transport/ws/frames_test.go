@@ -41,8 +41,8 @@ func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header htt
 	t.Helper()
 	base, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{conn, header}}})
 	require.NoError(t, err)
-	transport := New(base)
-	transport.SetLimit(limit)
+	transport := New(base).(*transport)
+	transport.limit = limit
 	return transport.Open(ctx, watch)
 }
 
@@ -88,7 +88,7 @@ func reference(stream string, limit uint64) (text string, cause error) {
 		control := opcode >= 8
 		known := opcode <= 2 || opcode >= 8 && opcode <= 10
 		if reserved || masked || !known || control && (!final || length > 125) || !control && within != (opcode == 0) {
-			return text, ErrProtocol
+			return text, errProtocol
 		}
 		stream = stream[2:]
 		if more := map[uint64]int{126: 2, 127: 8}[length]; more > 0 {
@@ -133,17 +133,17 @@ func reference(stream string, limit uint64) (text string, cause error) {
 // closing returns the expected error for a close frame with this payload, or nil for code 1000.
 func closing(payload string) error {
 	if len(payload) < 2 {
-		return &CloseError{Code: 1005}
+		return &closeError{Code: 1005}
 	}
 	code := int(binary.BigEndian.Uint16([]byte(payload)))
 	valid := code >= 1000 && code <= 1003 || code >= 1007 && code <= 1013 || code >= 3000 && code <= 4999
 	switch {
 	case !valid || !utf8.ValidString(payload[2:]):
-		return ErrProtocol
+		return errProtocol
 	case code == 1000:
 		return nil
 	}
-	return &CloseError{Code: code, Reason: payload[2:]}
+	return &closeError{Code: code, Reason: payload[2:]}
 }
 
 // FuzzFrames requires that a watch and the reference decoder return the same text and error.
@@ -170,8 +170,8 @@ func FuzzFrames(f *testing.F) {
 		text, err := io.ReadAll(body)
 		wanted, cause := reference(stream, limit)
 		require.Equal(t, wanted, string(text))
-		if errors.Is(cause, ErrProtocol) {
-			require.ErrorIs(t, err, ErrProtocol)
+		if errors.Is(cause, errProtocol) {
+			require.ErrorIs(t, err, errProtocol)
 		} else {
 			require.Equal(t, cause, err)
 		}

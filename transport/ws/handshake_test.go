@@ -37,7 +37,7 @@ func TestInvalidHandshakes(t *testing.T) {
 }
 
 // raw returns a transport to a server that reads the request header of each connection and then calls do.
-func raw(t *testing.T, do func(net.Conn)) *Transport {
+func raw(t *testing.T, do func(net.Conn)) *transport {
 	t.Helper()
 	return newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()

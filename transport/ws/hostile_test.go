@@ -21,7 +21,7 @@ import (
 func TestHostileFrames(t *testing.T) {
 	one, normal := frame(0x81, "one"), frame(0x88, "\x03\xe8")
 	large := lw.ErrTooLarge
-	broken := func(words string) error { return fmt.Errorf("%w: %s", ErrProtocol, words) }
+	broken := func(words string) error { return fmt.Errorf("%w: %s", errProtocol, words) }
 	for name, c := range map[string]struct {
 		sent, text string
 		want       error
@@ -38,10 +38,10 @@ func TestHostileFrames(t *testing.T) {
 		"reserved control opcode":                     {one + frame(0x8b, "x"), "one", broken("bad opcode 11")},
 		"ping of 126 bytes":                           {one + frame(0x89, strings.Repeat("x", 126)), "one", broken("len > 125 for control")},
 		"fragmented ping":                             {one + frame(0x09, "x"), "one", broken("FIN not set on control")},
-		"close frame with a truncated code":           {one + frame(0x88, "\x03"), "one", &CloseError{Code: 1005}},
+		"close frame with a truncated code":           {one + frame(0x88, "\x03"), "one", &closeError{Code: 1005}},
 		"close frame with an invalid code":            {one + frame(0x88, "\x03\xed"), "one", broken("bad close code 1005")},
 		"close frame with a reason that is not UTF-8": {one + frame(0x88, "\x03\xe8\xff"), "one", broken("invalid utf8 payload in close frame")},
-		"close frame with the longest reason":         {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &CloseError{1011, strings.Repeat("x", 123)}},
+		"close frame with the longest reason":         {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &closeError{1011, strings.Repeat("x", 123)}},
 		"close frame with a reason that is too long":  {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
 		"data after a close frame":                    {one + normal + frame(0x81, "x"), "one", nil},
 		"HTTP response body":                          {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
@@ -84,7 +84,7 @@ func TestFinalErrorIsRepeated(t *testing.T) {
 	defer body.Close()
 	for range 2000 {
 		_, err := body.Read(make([]byte, 1))
-		require.ErrorIs(t, err, ErrProtocol)
+		require.ErrorIs(t, err, errProtocol)
 	}
 }
 

@@ -29,7 +29,7 @@ func TestHandshakesUseTLSOptions(t *testing.T) {
 		base, err := lwhttp.New(server.URL, opts)
 		require.NoError(t, err)
 		defer base.Close()
-		return read(t, New(base))
+		return read(t, New(base).(*transport))
 	}
 	text, err := follow(&lwhttp.Options{CAData: authority.PEM, CertData: certificate, KeyData: key})
 	require.NoError(t, err)

@@ -16,34 +16,32 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Transport is an [lw.Transport] that watches over WebSocket. All methods may be called concurrently. Each watch has its
-// own connection.
-type Transport struct {
+// transport implements [lw.Transport].
+type transport struct {
 	base  *lwhttp.Transport
 	limit int64 // maximum size of a message in bytes
 }
 
-var _ lw.Transport = (*Transport)(nil)
-
-// New returns a transport that opens watches over WebSocket. It uses the server, credentials, TLS options and proxies
-// of base, and sends all other requests through base. Closing base also releases the resources of the returned
-// transport.
-func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limit: maxMessage} }
-
-// Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with:
+// New returns a transport that opens watches over WebSocket. Each watch has its own connection. The transport uses the
+// server, credentials, TLS options and proxies of base, and sends all other requests through base. Closing base also
+// releases its resources.
+//
+// The body of a watch contains the messages, joined by newlines. It ends with:
 //
 //   - io.EOF, if the server closed with code 1000, like a kube-apiserver
-//   - a *[CloseError], if the server closed with another code
+//   - an error with the code, if the server closed with another code
 //   - io.ErrUnexpectedEOF or a network error, if the connection ended without a close frame
 //   - [lw.ErrSilent], if the peer does not answer pings or does not receive data
 //   - [lw.ErrTooLarge], if a message is larger than 64 MiB
-//   - [ErrProtocol], if the server violated the protocol
+//   - an error with the violation, if the server violated the protocol
 //   - the cause of ctx, if ctx is done
 //
-// Protobuf watches use HTTP, because newlines must not separate protobuf events. Open returns a *[lw.StatusError] for
+// Protobuf watches use HTTP, because newlines must not separate protobuf events. The transport returns a *[lw.StatusError] for
 // an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
-// incorrectly. With GODEBUG=fips140=only, Open returns [ErrFIPS] for all watches that need WebSocket.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
+// incorrectly. With GODEBUG=fips140=only, The transport returns [ErrFIPS] for all watches that need WebSocket.
+func New(base *lwhttp.Transport) lw.Transport { return &transport{base: base, limit: maxMessage} }
+
+func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.base.Open(ctx, req)
 	}

@@ -12,21 +12,18 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Transport is an [lw.Transport] that watches over the browser's WebSocket. All methods may be called concurrently. Each
-// watch has its own connection.
-type Transport struct {
+// transport implements [lw.Transport].
+type transport struct {
 	base  *lwhttp.Transport
 	limit int64 // maximum size of all unread messages of a watch in bytes
 }
 
-var _ lw.Transport = (*Transport)(nil)
-
-// New returns a transport that opens watches to the server of base over WebSocket. It sends the token as a subprotocol,
-// because a page cannot set headers. It sends all other requests through base.
-func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limit: maxMessage} }
-
-// Open implements [lw.Transport]. The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
-// the server closed with code 1000, like a kube-apiserver. It ends with a *[CloseError] for another code, and with
+// New returns a transport that opens watches to the server of base over the browser's WebSocket. Each watch has its own
+// connection. The transport sends the token as a subprotocol, because a page cannot set headers. It sends all other
+// requests through base.
+//
+// The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
+// the server closed with code 1000, like a kube-apiserver. It ends with an error that contains any other code, and with
 // io.ErrUnexpectedEOF if the connection broke. A page cannot slow the server down, so unread messages need a limit: if
 // they exceed 64 MiB, the body ends with [lw.ErrTooLarge].
 //
@@ -36,7 +33,9 @@ func New(base *lwhttp.Transport) *Transport { return &Transport{base: base, limi
 //
 // If the server ends a watch at once, for example because its resourceVersion has expired, Firefox discards the
 // message. Open then opens the watch over HTTP.
-func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
+func New(base *lwhttp.Transport) lw.Transport { return &transport{base: base, limit: maxMessage} }
+
+func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch {
 		return t.base.Open(ctx, req)
 	}
@@ -69,7 +68,7 @@ const (
 	otherProtocol = "listwatch.v1"
 )
 
-func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
+func (t *transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	url, token, err := t.base.Address(ctx, req)
 	if err != nil {
 		return nil, err
@@ -110,6 +109,6 @@ func (b *body) Read(p []byte) (int, error) {
 	case 1006:
 		return 0, io.ErrUnexpectedEOF
 	default:
-		return 0, &CloseError{Code: code, Reason: b.secrets.Text(b.Failure())}
+		return 0, &closeError{Code: code, Reason: b.secrets.Text(b.Failure())}
 	}
 }

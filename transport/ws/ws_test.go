@@ -24,7 +24,7 @@ import (
 var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 
 // newTransport starts a server with this handler and returns a transport to it.
-func newTransport(t *testing.T, handler http.HandlerFunc) *Transport {
+func newTransport(t *testing.T, handler http.HandlerFunc) *transport {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	base, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "secret"})
@@ -34,7 +34,7 @@ func newTransport(t *testing.T, handler http.HandlerFunc) *Transport {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return New(base)
+	return New(base).(*transport)
 }
 
 // upgraded returns a handler that accepts a WebSocket and passes it to do.
@@ -64,7 +64,7 @@ func say(code int, messages ...string) func(*websocket.Conn) {
 }
 
 // read reads a watch to its end. It returns the received text and the final error.
-func read(t *testing.T, transport *Transport) (string, error) {
+func read(t *testing.T, transport *transport) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -88,13 +88,13 @@ func TestWatchErrors(t *testing.T) {
 		do   func(*websocket.Conn)
 		want error
 	}{
-		"going away":     {say(1001, "x"), &CloseError{Code: 1001}},
-		"internal error": {say(1011, "x"), &CloseError{Code: 1011}},
+		"going away":     {say(1001, "x"), &closeError{Code: 1001}},
+		"internal error": {say(1011, "x"), &closeError{Code: 1011}},
 		"no close frame": {say(0, "x"), io.ErrUnexpectedEOF},
 		"empty close frame": {func(conn *websocket.Conn) {
 			_ = conn.WriteMessage(websocket.BinaryMessage, []byte("x"))
 			_ = conn.WriteControl(websocket.CloseMessage, nil, time.Now().Add(time.Minute))
-		}, &CloseError{Code: 1005}},
+		}, &closeError{Code: 1005}},
 		"truncated frame": {func(conn *websocket.Conn) {
 			_ = conn.WriteMessage(websocket.TextMessage, []byte("x"))
 			_, _ = conn.NetConn().Write([]byte{0x81, 10, 'h', 'a'})
@@ -106,7 +106,7 @@ func TestWatchErrors(t *testing.T) {
 			require.Equal(t, c.want, err)
 		})
 	}
-	require.EqualError(t, &CloseError{Code: 1011, Reason: "etcd"}, "the server closed the WebSocket with code 1011: etcd")
+	require.EqualError(t, &closeError{Code: 1011, Reason: "etcd"}, "the server closed the WebSocket with code 1011: etcd")
 }
 
 func TestConnectionReset(t *testing.T) {
@@ -140,7 +140,7 @@ func TestLargeMessages(t *testing.T) {
 		_, _, err := conn.ReadMessage()
 		heard <- err
 	}))
-	transport.SetLimit(100)
+	transport.limit = 100
 	text, err := read(t, transport)
 	require.Equal(t, lw.ErrTooLarge, err)
 	require.Equal(t, "small", text)

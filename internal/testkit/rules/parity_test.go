@@ -31,7 +31,6 @@ var alone = map[string]map[string]string{
 		"Credential.Token":           "same reason as Credential",
 		"Credential.CertData":        "same reason as Credential",
 		"Credential.KeyData":         "same reason as Credential",
-		"Options.UserAgent":          "browsers send their own User-Agent",
 		"Options.DisableCompression": "browsers always request compression",
 		"Options.Credentials":        "native clients store cookies only in the jar of Options.Client",
 		"Options.Format":             "fmt would make the WASM module too large",
