@@ -42,12 +42,10 @@ func runScenarios(t *testing.T, c *kube.Cluster, protobuf lw.Codec[*lw.Object]) 
 }
 
 // protobufConfigMaps is a codec that decodes ConfigMaps from protobuf and converts them to lw.Object values.
-type protobufConfigMaps struct {
-	codec.Protobuf[*corev1.ConfigMap]
-}
+type protobufConfigMaps struct{}
 
 func (c protobufConfigMaps) Decode(s *lw.Scanned) (*lw.Object, error) {
-	object, err := c.Protobuf.Decode(s)
+	object, err := codec.Protobuf[*corev1.ConfigMap]().Decode(s)
 	if err != nil {
 		return nil, err
 	}

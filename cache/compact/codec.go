@@ -48,7 +48,7 @@ func (c *codec) same(o *Object, s *lw.Scanned) bool {
 
 // Identity implements [lw.Codec].
 func (c *codec) Identity() lw.Identity[*Object] {
-	return lw.Identity[*Object]{UID: (*Object).getUID, Equal: (*Object).equal, Same: c.same}
+	return lw.Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).equal, Same: c.same}
 }
 
 func (c *codec) compress(text *lw.Object) *Object {

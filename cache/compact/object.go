@@ -38,7 +38,8 @@ func (o *Object) GetNamespace() string { return o.held[:o.namespace] }
 
 func (o *Object) GetName() string { return o.held[o.namespace:o.name] }
 
-func (o *Object) getUID() string { return o.held[o.name:o.uid] }
+// GetUID returns metadata.uid.
+func (o *Object) GetUID() string { return o.held[o.name:o.uid] }
 
 func (o *Object) GetResourceVersion() string { return o.held[o.uid:o.resourceVersion] }
 

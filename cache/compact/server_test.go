@@ -68,6 +68,6 @@ func TestRelistAfterServerRestart(t *testing.T) {
 	_, state := server.State("pods")
 	require.Len(t, state, store.Len())
 	for _, pod := range store.List() {
-		require.Equal(t, pod.getUID(), pod.Object().Get("metadata.uid").String())
+		require.Equal(t, pod.GetUID(), pod.Object().Get("metadata.uid").String())
 	}
 }

@@ -65,7 +65,7 @@ func TestTypedPods(t *testing.T) {
 	for _, pod := range pods[:10] {
 		create(pod)
 	}
-	store := follow(t, server, lw.Pods(""), codec.JSON[*corev1.Pod]{})
+	store := follow(t, server, lw.Pods(""), codec.JSON[*corev1.Pod](nil))
 	for _, pod := range pods[10:] {
 		create(pod)
 	}
@@ -92,10 +92,10 @@ func TestTypedTransform(t *testing.T) {
 	defer server.Close()
 	_, err = server.Create("pods", `{"metadata":{"name":"web-0","annotations":{"large":"text"}},"status":{"phase":"Running"}}`)
 	require.NoError(t, err)
-	store := follow(t, server, lw.Pods("default"), codec.JSON[*corev1.Pod]{Transform: func(pod *corev1.Pod) *corev1.Pod {
+	store := follow(t, server, lw.Pods("default"), codec.JSON(func(pod *corev1.Pod) *corev1.Pod {
 		pod.Annotations = nil
 		return pod
-	}})
+	}))
 	for _, pod := range store.List() {
 		require.Nil(t, pod.Annotations)
 		require.Equal(t, corev1.PodRunning, pod.Status.Phase)
@@ -188,7 +188,7 @@ func (l *loop) Read(p []byte) (int, error) {
 }
 
 // standard is a codec that decodes Pods with encoding/json.
-type standard struct{ codec.JSON[*corev1.Pod] }
+type standard struct{ lw.Codec[*corev1.Pod] }
 
 func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	object, err := lw.RawCodec{}.Decode(s)
@@ -202,8 +202,8 @@ func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 // BenchmarkCodecs measures how fast lw.Client decodes watch events of Pods with each codec.
 func BenchmarkCodecs(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchmarkCodec(b, lw.RawCodec{}) })
-	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod]{}) })
-	b.Run("encoding-json", func(b *testing.B) { benchmarkCodec(b, standard{}) })
+	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod](nil)) })
+	b.Run("encoding-json", func(b *testing.B) { benchmarkCodec(b, standard{codec.JSON[*corev1.Pod](nil)}) })
 }
 
 func benchmarkCodec[T lw.Keyed](b *testing.B, codec lw.Codec[T]) {

@@ -145,7 +145,7 @@ func TestProtobufList(t *testing.T) {
 	body := encode(t, list)
 	for name, reader := range map[string]io.Reader{"whole body": bytes.NewReader(body), "one byte at a time": iotest.OneByteReader(bytes.NewReader(body))} {
 		t.Run(name, func(t *testing.T) {
-			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, &lw.ClientOptions{Protobuf: true})
+			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod](), &lw.ClientOptions{Protobuf: true})
 			require.NoError(t, err)
 			var pods []corev1.Pod
 			page := client.List(t.Context(), lw.ListOptions{})

@@ -53,7 +53,7 @@ func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] 
 	t.Cleanup(httpClient.CloseIdleConnections)
 	transport, err := lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
 	require.NoError(t, err)
-	client, err := lw.NewClient(transport, lw.Pods(""), codec.JSON[*corev1.Pod]{}, nil)
+	client, err := lw.NewClient(transport, lw.Pods(""), codec.JSON[*corev1.Pod](nil), nil)
 	require.NoError(t, err)
 	return cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 }

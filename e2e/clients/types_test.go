@@ -72,11 +72,29 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
+// chosen is a codec that decodes into the objects that create returns.
+type chosen struct {
+	lw.Codec[clientObject]
+	create func() clientObject
+}
+
+func (c chosen) Decode(s *lw.Scanned) (clientObject, error) {
+	text, err := lw.RawCodec{}.Decode(s)
+	if err != nil {
+		return nil, err
+	}
+	object := c.create()
+	if err := codec.Into(text, object); err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
 // decodeAs encodes object as JSON and decodes it with the codec for the type of `as`.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)
-	into := codec.JSON[clientObject]{New: func() clientObject { return reflect.New(reflect.TypeOf(as).Elem()).Interface().(clientObject) }}
+	into := chosen{codec.JSON[clientObject](nil), func() clientObject { return reflect.New(reflect.TypeOf(as).Elem()).Interface().(clientObject) }}
 	client, err := lw.NewClient(&loop{text: []byte(`{"type":"ADDED","object":` + string(text) + "}\n")}, lw.Pods(""), into, nil)
 	require.NoError(t, err)
 	for event, err := range client.Watch(t.Context(), lw.ListOptions{}) {
@@ -93,7 +111,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	defer server.Close()
 	_, err = server.Create("pods", `{"metadata":{"name":"web-0"}}`)
 	require.NoError(t, err)
-	store := follow(t, server, lw.Pods(""), codec.JSON[*appsv1.Deployment]{})
+	store := follow(t, server, lw.Pods(""), codec.JSON[*appsv1.Deployment](nil))
 	require.Zero(t, store.Len())
 	require.Len(t, store.DecodeErrors(), 1)
 	require.EqualError(t, store.DecodeErrors()[0].Err,
@@ -111,7 +129,7 @@ func TestInformerOfAnInterfaceType(t *testing.T) {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	defer transport.Close()
-	pods := codec.JSON[clientObject]{New: func() clientObject { return &corev1.Pod{} }}
+	pods := chosen{codec.JSON[clientObject](nil), func() clientObject { return &corev1.Pod{} }}
 	client, err := lw.NewClient(transport, lw.Pods(""), pods, nil)
 	require.NoError(t, err)
 	informer := cache.NewInformer(client, nil)

@@ -42,7 +42,7 @@ func TestKindErrors(t *testing.T) {
 		`"kind":"` + long + `","apiVersion":"apps/v1",`:               "another kind",
 		`"kind":"Deployment","apiVersion":"apps/v1beta1","spec":"x",`: "apps/v1beta1 Deployment",
 	} {
-		_, err := watch(t, JSON[*deployment]{}, "{"+members+metadata+"}")
+		_, err := watch(t, JSON[*deployment](nil), "{"+members+metadata+"}")
 		object, parseErr := lw.ParseObject([]byte("{" + members + metadata + "}"))
 		require.NoError(t, parseErr)
 		_, textErr := fromObject[*deployment](object, nil)
@@ -67,7 +67,7 @@ func TestKindErrors(t *testing.T) {
 // The item inherits the kind Pod, because its list is a PodList.
 func TestKindErrorOfListItem(t *testing.T) {
 	registerDeployment()
-	objects, err := list(t, JSON[*deployment]{}, `{"metadata":{"name":"a"}}`)
+	objects, err := list(t, JSON[*deployment](nil), `{"metadata":{"name":"a"}}`)
 	require.Empty(t, objects)
 	require.ErrorContains(t, err, "found v1 Pod")
 }
@@ -95,45 +95,48 @@ type other struct {
 	Count int `json:"count"`
 }
 
-func TestNewChoosesTypeAtRunTime(t *testing.T) {
+// chosen is a codec that decodes into the objects that create returns.
+type chosen struct {
+	lw.Codec[lw.Keyed]
+	create func() lw.Keyed
+}
+
+func (c chosen) Decode(s *lw.Scanned) (lw.Keyed, error) {
+	text, err := lw.RawCodec{}.Decode(s)
+	if err != nil {
+		return nil, err
+	}
+	object := c.create()
+	return object, Into(text, object)
+}
+
+func TestCodecChoosesTypeAtRunTime(t *testing.T) {
 	for _, into := range []lw.Keyed{&thing{}, &other{}} {
 		create := func() lw.Keyed { return reflect.New(reflect.TypeOf(into).Elem()).Interface().(lw.Keyed) }
-		items, err := list(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"},"int":1,"count":2},{"metadata":{"name":"b"}}`)
+		items, err := list(t, chosen{JSON[lw.Keyed](nil), create}, `{"metadata":{"name":"a"},"int":1,"count":2},{"metadata":{"name":"b"}}`)
 		require.NoError(t, err)
 		require.Len(t, items, 2)
 		require.IsType(t, into, items[0])
 		require.NotSame(t, items[0], items[1])
 		require.Equal(t, []string{"a", "b"}, []string{items[0].GetName(), items[1].GetName()})
 	}
-	_, err := watch(t, JSON[lw.Keyed]{New: func() lw.Keyed { return &other{} }}, `{"metadata":{"name":"a"},"count":"x"}`)
+	_, err := watch(t, chosen{JSON[lw.Keyed](nil), func() lw.Keyed { return &other{} }}, `{"metadata":{"name":"a"},"count":"x"}`)
 	require.ErrorContains(t, err, "field count: expected int, found a string")
-	prefilled, err := watch(t, JSON[*other]{New: func() *other { return &other{Count: 7} }}, `{"metadata":{"name":"a"}}`)
+	prefilled, err := watch(t, chosen{JSON[lw.Keyed](nil), func() lw.Keyed { return &other{Count: 7} }}, `{"metadata":{"name":"a"}}`)
 	require.NoError(t, err)
-	require.Equal(t, 7, prefilled.Count)
+	require.Equal(t, 7, prefilled.(*other).Count)
 
 	registerDeployment()
-	_, err = watch(t, JSON[lw.Keyed]{New: func() lw.Keyed { return &deployment{} }}, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`)
+	_, err = watch(t, chosen{JSON[lw.Keyed](nil), func() lw.Keyed { return &deployment{} }}, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`)
 	require.ErrorContains(t, err, "field kind: expected apps/v1 Deployment")
 }
 
-// byValue implements lw.Keyed with value receivers.
-type byValue struct{ other }
-
-func (byValue) GetNamespace() string       { return "" }
-func (byValue) GetName() string            { return "" }
-func (byValue) GetResourceVersion() string { return "" }
-
-func TestNewMustReturnAPointer(t *testing.T) {
-	for name, create := range map[string]func() lw.Keyed{
-		"no New function":      nil,
-		"New returns nil":      func() lw.Keyed { return nil },
-		"New returns a struct": func() lw.Keyed { return byValue{} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := watch(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"}}`)
-			require.ErrorContains(t, err, "expected a JSON.New that returns a pointer, found none")
-		})
+func TestTypeMustBeAPointer(t *testing.T) {
+	_, err := watch(t, JSON[lw.Keyed](nil), `{"metadata":{"name":"a"}}`)
+	require.ErrorContains(t, err, "expected a pointer to a struct, found another type")
+	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a"}}`))
+	require.NoError(t, err)
+	for _, pointer := range []any{nil, other{}, 7} {
+		require.ErrorContains(t, Into(object, pointer), "expected a pointer to a struct, found another type")
 	}
-	_, err := watch(t, JSON[*other]{New: func() *other { return nil }}, `{"metadata":{"name":"a"}}`)
-	require.Error(t, err)
 }

@@ -2,7 +2,7 @@
 //
 //	pods, err := codec.ResourceOf[*corev1.Pod]("default")
 //	…
-//	client, err := lw.NewClient(transport, pods, codec.JSON[*corev1.Pod]{}, nil)
+//	client, err := lw.NewClient(transport, pods, codec.JSON[*corev1.Pod](nil), nil)
 //
 // A struct needs the three methods of [lw.Keyed], and json tags for the fields to decode. Other fields of an object are
 // skipped, so a small struct saves memory.
@@ -39,24 +39,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// JSON is the [lw.Codec] of T, a pointer to a struct or, with New, an interface type. The zero value is ready for use
-// and safe for concurrent use. If the struct is a built-in Kubernetes type, decoding another kind or apiVersion returns
-// a *[fieldError].
+// JSON returns a codec of T, a pointer to a struct. It is safe for concurrent use. If the struct is a built-in Kubernetes
+// type, decoding another kind or apiVersion fails.
+//
+// transform, if not nil, is called with each decoded object and returns the object to keep. It may modify its argument.
+// The result must not be nil and must have the same namespace, name and resourceVersion.
 //
 // Decoded objects have a kind and apiVersion even if the items of a list omit them. They have metadata.managedFields
 // only if lw.ClientOptions.KeepManagedFields is set.
 //
 // After a relist, an object with the same key, UID and resourceVersion counts as unchanged, because a comparison would
-// need the JSON of each object and double the memory.
-type JSON[T lw.Keyed] struct {
-	// New, if set, returns the value to decode an object into. Each call must return a new pointer. T may then be an
-	// interface type such as client.Object, whose concrete type is chosen at run time.
-	New func() T
+// need the JSON of each object and double the memory. To choose the Go type of each object at run time, write a codec
+// that calls [Into], and takes its Identity from JSON.
+func JSON[T lw.Keyed](transform func(T) T) lw.Codec[T] { return asJSON[T]{transform} }
 
-	// Transform, if set, is called with each decoded object and returns the object to keep. It may modify its argument.
-	// The result must not be nil and must have the same namespace, name and resourceVersion.
-	Transform func(T) T
-}
+type asJSON[T lw.Keyed] struct{ transform func(T) T }
 
 // api is the json-iterator configuration of this package. Its only mutable data is a cache of decoders.
 var api = newAPI()
@@ -68,25 +65,25 @@ func newAPI() jsoniter.API {
 }
 
 // Decode implements [lw.Codec]. The error is a *[fieldError].
-func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
+func (c asJSON[T]) Decode(s *lw.Scanned) (T, error) {
 	text, err := lw.RawCodec{}.Decode(s)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	object, err := fromObject(text, c.New)
+	object, err := fromObject[T](text, nil)
 	if err != nil {
 		return object, err
 	}
-	if c.Transform != nil {
-		object = c.Transform(object)
+	if c.transform != nil {
+		object = c.transform(object)
 	}
 	return object, checkKey(object, s)
 }
 
 // Identity implements [lw.Codec]. It reads the UID from the field with the JSON path metadata.uid, or calls the method
 // GetUID, whose result may have any string type.
-func (JSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
+func (asJSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
 
 // Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
 // a struct only occasionally. The error is a *[fieldError].
@@ -117,8 +114,8 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	return none, err
 }
 
-// errNew reports that JSON.New did not return a pointer, or that New is not set although T is an interface type.
-var errNew = &fieldError{expected: "a JSON.New that returns a pointer", found: "none"}
+// errNew reports a type into which no object can be decoded.
+var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
 
 // decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
 func decode(text string, target any) bool {

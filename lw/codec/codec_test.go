@@ -53,9 +53,9 @@ func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, e
 func TestListedAndWatchedObjectsAreEqual(t *testing.T) {
 	const members = `"metadata":{"name":"a","namespace":"b","resourceVersion":"1","labels":{"app":"web"},` +
 		`"managedFields":[{"manager":"kubelet"}]},"any":{"large":9007199254740993}`
-	listed, err := list(t, JSON[*thing]{}, "{"+members+"}")
+	listed, err := list(t, JSON[*thing](nil), "{"+members+"}")
 	require.NoError(t, err)
-	watched, err := watch(t, JSON[*thing]{}, `{"kind":"Pod","apiVersion":"v1",`+members+"}")
+	watched, err := watch(t, JSON[*thing](nil), `{"kind":"Pod","apiVersion":"v1",`+members+"}")
 	require.NoError(t, err)
 	require.Equal(t, watched, listed[0])
 	require.Equal(t, TypeMeta{Kind: "Pod", APIVersion: "v1"}, watched.TypeMeta)
@@ -63,7 +63,7 @@ func TestListedAndWatchedObjectsAreEqual(t *testing.T) {
 	require.Equal(t, map[string]any{"large": int64(9007199254740993)}, watched.Any)
 	require.Nil(t, watched.ManagedFields)
 
-	kept, err := listWith(t, &lw.ClientOptions{KeepManagedFields: true}, JSON[*thing]{}, "{"+members+"}")
+	kept, err := listWith(t, &lw.ClientOptions{KeepManagedFields: true}, JSON[*thing](nil), "{"+members+"}")
 	require.NoError(t, err)
 	require.Len(t, kept[0].ManagedFields, 1)
 }
@@ -77,7 +77,7 @@ func TestObjectsOutliveBuffer(t *testing.T) {
 	for c := 'a'; c <= 'z'; c++ {
 		items = append(items, item(string(c)))
 	}
-	objects, err := list(t, JSON[*thing]{}, strings.Join(items, ","))
+	objects, err := list(t, JSON[*thing](nil), strings.Join(items, ","))
 	require.NoError(t, err)
 	require.Len(t, objects, len(items))
 	for i, object := range objects {
@@ -89,7 +89,7 @@ func TestObjectsOutliveBuffer(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	codec := JSON[*concurrently]{}
+	codec := JSON[*concurrently](nil)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -114,19 +114,19 @@ type concurrently struct {
 }
 
 func TestTransform(t *testing.T) {
-	codec := JSON[*thing]{Transform: func(object *thing) *thing {
+	codec := JSON(func(object *thing) *thing {
 		object.Labels = nil
 		return object
-	}}
+	})
 	object, err := watch(t, codec, `{"metadata":{"name":"a","labels":{"large":"text"}},"int":3}`)
 	require.NoError(t, err)
 	require.Nil(t, object.Labels)
 	require.Equal(t, 3, object.Int)
 
-	codec.Transform = func(object *thing) *thing {
+	codec = JSON(func(object *thing) *thing {
 		object.Name = ""
 		return object
-	}
+	})
 	_, err = watch(t, codec, `{"metadata":{"name":"a"}}`)
 	require.ErrorContains(t, err, "field metadata.name: expected GetName to return this field, found another value")
 }
@@ -139,7 +139,7 @@ func (f *forgetful) GetName() string            { return f.Metadata.Name }
 func (f *forgetful) GetResourceVersion() string { return f.Metadata.ResourceVersion }
 
 func TestStructsWithoutMetadataAreRejected(t *testing.T) {
-	_, err := list(t, JSON[*forgetful]{}, `{"metadata":{"name":"a","resourceVersion":"1"}}`)
+	_, err := list(t, JSON[*forgetful](nil), `{"metadata":{"name":"a","resourceVersion":"1"}}`)
 	fault, ok := errors.AsType[*fieldError](err)
 	require.True(t, ok)
 	require.Equal(t, "metadata.name", fault.field)
@@ -173,7 +173,7 @@ func TestFieldErrors(t *testing.T) {
 		{`"error":"s3cret"`, "field error: expected error, found a string"},
 		{`"inlined":7`, "field inlined: expected string, found a number"},
 	} {
-		_, err := watch(t, JSON[*thing]{}, `{"metadata":{"name":"a","namespace":"b","resourceVersion":"5"},`+test.members+"}")
+		_, err := watch(t, JSON[*thing](nil), `{"metadata":{"name":"a","namespace":"b","resourceVersion":"5"},`+test.members+"}")
 		require.EqualError(t, err, "object b/a at resourceVersion 5: "+test.want)
 		wrapped, ok := err.(*lw.DecodeError)
 		require.True(t, ok)
@@ -187,7 +187,7 @@ type alwaysFails struct{ meta }
 func (*alwaysFails) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
 
 func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
-	_, err := watch(t, JSON[*alwaysFails]{}, `{"metadata":{"name":"a"}}`)
+	_, err := watch(t, JSON[*alwaysFails](nil), `{"metadata":{"name":"a"}}`)
 	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.alwaysFails, found an object")
 }
 
@@ -219,7 +219,7 @@ func TestDuplicateMembersAgreeWithEncodingJSON(t *testing.T) {
 }
 
 func TestMemberNamesAreCaseSensitive(t *testing.T) {
-	got, err := watch(t, JSON[*thing]{}, `{"Metadata":{"name":"b"},"metadata":{"name":"a","Name":"b","NAMESPACE":"b","resourceversion":"9"},"INT":1,"int":2,"Int":3,"untagged":4,"struct":{"A":5}}`)
+	got, err := watch(t, JSON[*thing](nil), `{"Metadata":{"name":"b"},"metadata":{"name":"a","Name":"b","NAMESPACE":"b","resourceversion":"9"},"INT":1,"int":2,"Int":3,"untagged":4,"struct":{"A":5}}`)
 	require.NoError(t, err)
 	require.Equal(t, lw.Key{Name: "a"}, lw.KeyOf(got))
 	require.Empty(t, got.ResourceVersion)

@@ -20,7 +20,7 @@ var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
 // decodeEvent decodes a watch event and returns its object. members is the JSON of the object's members after metadata.
 func decodeEvent(t *testing.T, members string) (*thing, error) {
-	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
+	return watch(t, JSON[*thing](nil), `{"metadata":{"name":"a"},`+members+"}")
 }
 
 // requireMalformed requires that the scanner rejects the JSON before the codec sees it.
@@ -91,7 +91,7 @@ func TestDefectTruncation(t *testing.T) {
 	require.Error(t, err)
 	require.NotErrorIs(t, err, io.ErrUnexpectedEOF)
 
-	client, err := lw.NewClient(body(`{"type":"ADDED","object":{"metadata":{"name":"a"},"int":`), lw.Pods(""), JSON[*thing]{}, nil)
+	client, err := lw.NewClient(body(`{"type":"ADDED","object":{"metadata":{"name":"a"},"int":`), lw.Pods(""), JSON[*thing](nil), nil)
 	require.NoError(t, err)
 	for _, err = range client.Watch(t.Context(), lw.ListOptions{}) {
 	}

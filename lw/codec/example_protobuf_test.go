@@ -65,14 +65,14 @@ func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
 }
 
 // The protobuf codec decodes into any type with an Unmarshal method. For the types of k8s.io/api, write
-// codec.Protobuf[*corev1.Pod]{}.
+// codec.Protobuf[*corev1.Pod]().
 func ExampleProtobuf() {
 	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7"))
 	list := field(1, field(2, "9")) + field(2, pod)
 	kind := field(1, "v1") + field(2, "PodList")
 	pods := response("k8s\x00" + field(1, kind) + field(2, list))
 
-	client, err := lw.NewClient(pods, lw.Pods("shop"), codec.Protobuf[*Pod]{}, &lw.ClientOptions{Protobuf: true})
+	client, err := lw.NewClient(pods, lw.Pods("shop"), codec.Protobuf[*Pod](), &lw.ClientOptions{Protobuf: true})
 	if err != nil {
 		panic(err)
 	}

@@ -32,7 +32,7 @@ type Widget struct {
 	} `json:"spec"`
 }
 
-// JSON decodes the objects of a collection into structs. For the types of k8s.io/api, write codec.JSON[*corev1.Pod]{}.
+// JSON decodes the objects of a collection into structs. For the types of k8s.io/api, write codec.JSON[*corev1.Pod](nil).
 func ExampleJSON() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func ExampleJSON() {
 	}
 	defer transport.Close()
 	widgets := lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: "default"}
-	client, err := lw.NewClient(transport, widgets, codec.JSON[*Widget]{}, nil)
+	client, err := lw.NewClient(transport, widgets, codec.JSON[*Widget](nil), nil)
 	if err != nil {
 		panic(err)
 	}

@@ -29,11 +29,3 @@ func ExampleResourceOfType() {
 	// Output:
 	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
 }
-
-// The field New chooses the concrete type of an interface type such as client.Object.
-func ExampleJSON_new() {
-	types := map[string]func() lw.Keyed{"widgets": func() lw.Keyed { return &Widget{} }}
-	decode := codec.JSON[lw.Keyed]{New: types["widgets"]}
-	fmt.Printf("%T\n", decode.New())
-	// Output: *codec_test.Widget
-}

@@ -9,19 +9,23 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Protobuf is the [lw.Codec] of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client
-// must set lw.ClientOptions.Protobuf. The zero value is ready for use and safe for concurrent use.
+// Protobuf returns a codec of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client
+// must set lw.ClientOptions.Protobuf. The codec is safe for concurrent use.
 //
 // The kind and apiVersion of decoded objects are empty, as in client-go. After a relist, an object with the same key, UID
 // and resourceVersion counts as unchanged, because a struct cannot be compared with a message.
-type Protobuf[T interface {
+func Protobuf[T message]() lw.Codec[T] { return asProtobuf[T]{} }
+
+type message interface {
 	lw.Keyed
 	Unmarshal(data []byte) error
-}] struct{}
+}
+
+type asProtobuf[T message] struct{}
 
 // Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[fieldError] if T's methods return
 // a different namespace, name or resourceVersion than the message contains.
-func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
+func (asProtobuf[T]) Decode(s *lw.Scanned) (T, error) {
 	if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
 		var none T
 		return none, errJSON
@@ -34,7 +38,7 @@ func (Protobuf[T]) Decode(s *lw.Scanned) (T, error) {
 }
 
 // Identity implements [lw.Codec]. See [JSON.Identity].
-func (Protobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
+func (asProtobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
 
 // errJSON reports that a client with the codec [Protobuf] has requested JSON. No message starts with a brace, because that
 // would be the field 15 with a wire type that no longer exists.

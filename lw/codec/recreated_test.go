@@ -82,8 +82,8 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 		codec lw.Codec[*machine]
 		list  func(uid, color string) string
 	}{
-		"JSON":     {codec.JSON[*machine]{}, listJSON},
-		"Protobuf": {codec.Protobuf[*machine]{}, listProtobuf},
+		"JSON":     {codec.JSON[*machine](nil), listJSON},
+		"Protobuf": {codec.Protobuf[*machine](), listProtobuf},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 // Without the option, the client requests JSON, which the codec cannot decode. Browsers and text codecs have no protobuf.
 func TestProtobufNeedsOption(t *testing.T) {
 	machines := lw.Resource{Version: "v1", Plural: "machines"}
-	client, err := lw.NewClient(&responses{lists: []string{listJSON("u1", "red")}}, machines, codec.Protobuf[*machine]{}, nil)
+	client, err := lw.NewClient(&responses{lists: []string{listJSON("u1", "red")}}, machines, codec.Protobuf[*machine](), nil)
 	require.NoError(t, err)
 	for _, err = range client.List(t.Context(), lw.ListOptions{}).Objects {
 	}

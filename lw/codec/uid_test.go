@@ -33,7 +33,7 @@ func (*odd) GetUID(length int) namedUID { return "" }
 // recreate puts first and second into a store under the same key. It returns the types of the changes that the second
 // Put returns.
 func recreate[T lw.Keyed](first, second T) (types []lw.EventType) {
-	_, w := cache.NewStore(nil, codec.JSON[T]{}.Identity())
+	_, w := cache.NewStore(nil, codec.JSON[T](nil).Identity())
 	w.Put(first)
 	for _, change := range w.Put(second) {
 		types = append(types, change.Type)

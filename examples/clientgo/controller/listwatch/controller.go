@@ -38,11 +38,11 @@ type controller struct {
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	opts := &lw.Options{LabelSelector: Label}
 	ofDeployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
-	deploymentClient, err := lw.NewClient(transport, ofDeployments, codec.JSON[*appsv1.Deployment]{}, nil)
+	deploymentClient, err := lw.NewClient(transport, ofDeployments, codec.JSON[*appsv1.Deployment](nil), nil)
 	if err != nil {
 		return err
 	}
-	podClient, err := lw.NewClient(transport, lw.Pods(""), codec.JSON[*corev1.Pod]{}, nil)
+	podClient, err := lw.NewClient(transport, lw.Pods(""), codec.JSON[*corev1.Pod](nil), nil)
 	if err != nil {
 		return err
 	}
