@@ -46,7 +46,11 @@ man: bin/lwcat ## write lwcat's manual page to bin/lwcat.1
 .PHONY: test
 test: test-native test-wasm ## run the tests that need only Go, and Node for the WebAssembly tests
 
+# The race detector makes these packages and these tests of other packages five times slower. They mostly compute in one
+# goroutine, so they run without it.
 SIMULATIONS = /internal/(testkit/sim|hostile)$$
+COMPUTING   = ^(TestRetained|TestDocumentSizeLimit|TestMillionEventsNeedLittleMemory|TestHostileBodies|TestSecretsAreNotPrinted)$$
+COMPUTING_PACKAGES = ./lw ./cache/compact ./cmd/lwcat ./cmd/lwcat/internal/discovery
 
 .PHONY: test-native
 test-native:
@@ -56,9 +60,9 @@ ifeq ($(COMPILER),)
 else
 	@# By default a process with the race detector sleeps for a second at exit, and lwcat's tests start hundreds of processes.
 	@# Parallel tests mostly wait, so -parallel exceeds the number of cores.
-	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -parallel 8 -race $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
-	@# The simulations run without the race detector, which makes them five times slower.
+	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -parallel 8 -race -skip '$(COMPUTING)' $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
 	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
+	$(GO) test -timeout 5m -parallel 8 -run '$(COMPUTING)' $(COMPUTING_PACKAGES)
 endif
 
 .PHONY: test-wasm
