@@ -4,8 +4,7 @@
 // Use [New] outside of tests. The servers exit when the process that started them exits, even if that process is
 // killed.
 //
-// The package imports only the standard library, so that tests compile fast. The script e2e/build.sh builds the
-// servers.
+// The package imports no library of Kubernetes, so that tests compile fast. The script e2e/build.sh builds the servers.
 package kube
 
 import (
@@ -60,7 +59,7 @@ type Cluster struct {
 }
 
 // New starts a cluster and returns it when it is ready, usually after three to six seconds. ctx limits only the start.
-// The caller must close the cluster. If the binaries do not exist, the error matches [ErrNotBuilt].
+// The caller must close the cluster. If the binaries do not exist, the error matches [kubeassets.ErrNotBuilt].
 //
 // The API server gets apiServerFlags in addition to the flags of this package. A flag with a single value overrides
 // this package's value. The values of a list flag are added to this package's values.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
@@ -14,7 +15,7 @@ import (
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := locate()
-	if errors.Is(err, ErrNotBuilt) {
+	if errors.Is(err, kubeassets.ErrNotBuilt) {
 		need.Missing(t, "%v", err)
 	} else if err != nil {
 		t.Fatal(err)

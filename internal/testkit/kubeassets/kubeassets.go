@@ -1,4 +1,5 @@
-// Package kubeassets lets controller-runtime's package envtest start the servers that "make e2e-server" has built.
+// Package kubeassets finds the servers that "make e2e-server" has built, and lets controller-runtime's package envtest
+// start them.
 package kubeassets
 
 import (
@@ -10,7 +11,7 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt is returned by [Write] if the servers have not been built.
+// ErrNotBuilt is returned by [Locate] and [Write] if the servers have not been built.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built: run make e2e-server")
 
 // etcd is a script that envtest starts instead of etcd. It translates envtest's flags for the program kube.
@@ -30,16 +31,28 @@ const apiserver = `#!/bin/sh
 exec '%[1]s/kube' apiserver "$@"
 `
 
+// Locate returns the folder that contains the programs kube and kubectl. root is the repository's root.
+func Locate(root string) (folder string, err error) {
+	// Only the script can compute the folder's name, which contains a hash.
+	output, err := exec.Command(filepath.Join(root, "e2e", "build.sh"), "--where").Output()
+	if err != nil {
+		return "", fmt.Errorf("e2e/build.sh --where: %w", err)
+	}
+	folder = strings.TrimSpace(string(output))
+	for _, program := range []string{"kube", "kubectl"} {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrNotBuilt, err)
+		}
+	}
+	return folder, nil
+}
+
 // Write writes the programs that envtest needs into folder, which must exist. root is the repository's root. Use folder
 // as envtest's BinaryAssetsDirectory.
 func Write(root, folder string) error {
-	output, err := exec.Command(filepath.Join(root, "e2e", "build.sh"), "--where").Output()
+	binaries, err := Locate(root)
 	if err != nil {
-		return fmt.Errorf("e2e/build.sh --where: %w", err)
-	}
-	binaries := strings.TrimSpace(string(output))
-	if _, err := os.Stat(filepath.Join(binaries, "kube")); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotBuilt, err)
+		return err
 	}
 	for name, script := range map[string]string{"etcd": etcd, "kube-apiserver": apiserver} {
 		if err := os.WriteFile(filepath.Join(folder, name), fmt.Appendf(nil, script, binaries), 0o755); err != nil {
