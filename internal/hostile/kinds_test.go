@@ -52,7 +52,7 @@ func newWidgets() *widgets {
 func (w *widgets) expire() {
 	w.mustList.Store(true)
 	w.Cut()
-	w.down.Store(false)
+	w.comeUp()
 }
 
 func (f *following) requireCurrent(t *testing.T, w *widgets, within time.Duration) {
@@ -118,7 +118,7 @@ func TestKindsOfCustomResources(t *testing.T) {
 			before := f.Store().Len()
 			w.portal.Store(true)
 			w.Cut()
-			w.down.Store(false)
+			w.comeUp()
 			time.Sleep(time.Minute)
 			require.Equal(t, before, f.Store().Len(), "the list of a portal must not delete objects")
 			w.portal.Store(false)

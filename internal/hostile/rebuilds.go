@@ -48,5 +48,5 @@ func (s *Server) Resume(as *Rebuild) {
 		s.Step()
 		s.remove()
 	}
-	s.down.Store(false)
+	s.comeUp()
 }

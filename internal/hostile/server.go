@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -24,17 +23,27 @@ type Server struct {
 
 	honest          atomic.Bool // the server has stopped its misbehavior
 	mustList        atomic.Bool // watches return 410 until the next list
-	down            atomic.Bool // connections are refused
 	open            atomic.Int64
 	watches, listed atomic.Int64 // numbers of watches, and of lists and pages
+	up              atomic.Pointer[uptime]
+}
 
-	cutMu sync.Mutex
-	cuts  map[*call]struct{} // requests in progress
+// uptime is the time in which the server is reachable. Its end breaks all connections.
+type uptime struct {
+	context.Context
+	end context.CancelFunc
+}
+
+func (s *Server) comeUp() {
+	ctx, end := context.WithCancel(context.Background())
+	s.up.Store(&uptime{ctx, end})
 }
 
 // Start returns a server that plays the scenario. seed determines the random changes of the collection.
 func (s *Scenario) Start(seed uint64) *Server {
-	return &Server{World: newWorld(seed, s.naming, s.version), serve: s.serve, lists: s.Lists, cuts: map[*call]struct{}{}}
+	server := &Server{World: newWorld(seed, s.naming, s.version), serve: s.serve, lists: s.Lists}
+	server.comeUp()
+	return server
 }
 
 // Behave ends the misbehavior of the server. If relist is set, watches return 410 until the next list.
@@ -47,14 +56,7 @@ func (s *Server) Behave(relist bool) {
 func (s *Server) Open() int { return int(s.open.Load()) }
 
 // Cut breaks all connections. The server is not reachable until [Server.Resume].
-func (s *Server) Cut() {
-	s.down.Store(true)
-	s.cutMu.Lock()
-	defer s.cutMu.Unlock()
-	for c := range s.cuts {
-		c.cancel()
-	}
-}
+func (s *Server) Cut() { s.up.Load().end() }
 
 // call is a request and its response. Only the goroutine that handles the request may use it.
 type call struct {
@@ -83,16 +85,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.watch = c.q.Get("watch") != ""
 	s.open.Add(1)
 	defer s.open.Add(-1)
-	s.cutMu.Lock()
-	s.cuts[c] = struct{}{}
-	s.cutMu.Unlock()
-	defer func() {
-		s.cutMu.Lock()
-		delete(s.cuts, c)
-		s.cutMu.Unlock()
-		c.end(recover())
-	}()
-	if s.down.Load() {
+	defer func() { c.end(recover()) }()
+	up := s.up.Load()
+	defer context.AfterFunc(up, cancel)()
+	if up.Err() != nil {
 		c.abort()
 	}
 	if s.lists && c.streaming() {
