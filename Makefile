@@ -132,7 +132,7 @@ else
 	@# The tests mostly wait. By default, Node runs one file at a time on two cores.
 	cd wasm && $(NODE) --test --test-concurrency=4 --test-timeout=120000 --test-reporter=spec test/*.test.mjs
 	@# The dashboard's tests use happy-dom, a development dependency of the npm package.
-	$(NODE) --test --test-timeout=120000 --test-reporter=spec examples/browser/test/*.test.js
+	$(NODE) --test --test-concurrency=4 --test-timeout=120000 --test-reporter=spec examples/browser/test/*.test.js
 endif
 
 .PHONY: declarations
