@@ -30,6 +30,7 @@ type Module struct {
 // Compiler type-checks Go blocks.
 type Compiler struct {
 	module   Module
+	exports  map[string]string // paths of export data files, by import path
 	fset     *token.FileSet
 	importer types.Importer
 }
@@ -59,7 +60,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 		exports[path] = file
 	}
 	fset := token.NewFileSet()
-	return &Compiler{module, fset, importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+	return &Compiler{module, exports, fset, importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
 			return nil, fmt.Errorf("package %s is not in the module", path)
 		}
@@ -134,7 +135,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 }
 
 // implied returns the import and variable declarations that a fragment does not need to contain. Check ignores unused
-// imports.
+// imports. A module may lack the dependencies of a package that its fragments do not use.
 func (c *Compiler) implied(file *ast.File) string {
 	imported, declarations := map[string]bool{}, map[string]bool{}
 	for _, spec := range file.Imports {
@@ -144,7 +145,7 @@ func (c *Compiler) implied(file *ast.File) string {
 		}
 	}
 	for name, path := range c.module.Names {
-		if !imported[name] {
+		if !imported[name] && c.exports[path] != "" {
 			declarations["import "+name+" "+strconv.Quote(path)] = true
 		}
 	}

@@ -24,10 +24,8 @@ func Names() map[string]string {
 		"fallback":   module + "transport/fallback",
 		"kubeconfig": module + "transport/kubeconfig",
 		"etcd":       module + "examples/etcd",
-		"atomic":     "sync/atomic",
 		"context":    "context",
 		"errors":     "errors",
-		"flag":       "flag",
 		"fmt":        "fmt",
 		"http":       "net/http",
 		"io":         "io",
@@ -55,7 +53,6 @@ func Given() map[string]string {
 		"pod":         "*lw.Object",
 		"created":     "*lw.Object", // result of a write
 		"isScheduled": "func(*lw.Object) bool",
-		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
 		"connect":     "func(server string) (*lw.Client[*lw.Object], error)",
 		"handler":     "func(*cache.Informer[*lw.Object]) http.Handler",

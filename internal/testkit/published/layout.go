@@ -172,7 +172,7 @@ var quotes = []quote{
 	{"docs/performance.md", "Decoding an event takes %s times the CPU time of copying its line.", []quoted{
 		{"decode", "CPU time", "lw.RawCodec to baseline", tenths},
 	}},
-	{"wasm/README.md", "MB, or %s kB with brotli compression.", []quoted{{"size", "wasm", "listwatch", whole}}},
+	{"wasm/README.md", "MB, or %s kB with brotli compression", []quoted{{"size", "wasm", "listwatch", whole}}},
 	{"README.md", "informer is %s MB, and %s MB with client-go's dynamic informer.", []quoted{
 		{"binary", "size, MB", "listwatch", hundredths}, {"binary", "size, MB", "client-go", hundredths},
 	}},

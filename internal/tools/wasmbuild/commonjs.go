@@ -46,24 +46,14 @@ func writeCommonJS(folder string) error {
 			return err
 		}
 	}
-	return removeOthers(folder, written)
-}
-
-// removeOthers removes the copies of modules that no longer exist.
-func removeOthers(folder string, written map[string]bool) error {
+	// Copies of modules that no longer exist must not be published.
 	copies, err := filepath.Glob(filepath.Join(folder, "*.cjs"))
-	if err != nil {
-		return err
-	}
 	for _, file := range copies {
-		if written[file] {
-			continue
-		}
-		if err := os.Remove(file); err != nil {
-			return err
+		if err == nil && !written[file] {
+			err = os.Remove(file)
 		}
 	}
-	return nil
+	return err
 }
 
 var (
