@@ -119,6 +119,11 @@ var errNew = &fieldError{expected: "a pointer to a struct", found: "another type
 
 // decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
 func decode(text string, target any) bool {
+	if into, ok := target.(*map[string]any); ok && *into == nil {
+		value, err := decodeAny(text)
+		*into, _ = value.(map[string]any)
+		return err == nil
+	}
 	// The slice may share the memory of the string, because json-iterator does not write to it.
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), target) == nil
 }

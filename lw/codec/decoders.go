@@ -187,25 +187,19 @@ func setNumber(value reflect.Value, text string) bool {
 	return err == nil
 }
 
-// anyDecoder decodes into nil, bool, string, int64, float64, []any or map[string]any, as Kubernetes does for
-// unstructured objects. It is needed because json-iterator decodes every number as a float64.
+// anyDecoder decodes a field of type any, like [decodeAny].
 type anyDecoder struct{}
 
 func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	if iter.WhatIsNext() != jsoniter.NumberValue {
-		*(*any)(ptr) = iter.Read()
+	text := skipped(iter)
+	if failed(iter) {
 		return
 	}
-	text := string(iter.ReadNumber())
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		*(*any)(ptr) = n
-		return
-	}
-	n, err := strconv.ParseFloat(text, 64)
+	value, err := decodeAny(unsafe.String(unsafe.SliceData(text), len(text)))
 	if err != nil {
 		mismatch(iter)
 	}
-	*(*any)(ptr) = n
+	*(*any)(ptr) = value
 }
 
 // wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and

@@ -1,0 +1,161 @@
+package codec
+
+import (
+	"hash/maphash"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+)
+
+// anyReader decodes valid JSON into nil, bool, string, int64, float64, []any and map[string]any, as Kubernetes does for
+// unstructured objects. It replaces json-iterator, which decodes every number as a float64, allocates each member name, and
+// lets maps grow while it fills them.
+type anyReader struct {
+	text string
+	at   int // index of the next byte
+
+	// Members and elements of the objects and arrays that are still open. With them, the size of a map or slice is known
+	// before it is allocated.
+	members  []member
+	elements []any
+
+	// known contains recently decoded short strings by hash. Objects of a collection have most of them in common, above all
+	// the member names.
+	known [1024]any
+	err   error
+}
+
+type member struct {
+	name  string
+	value any
+}
+
+// maxKnown is the maximum length of the strings in anyReader.known, in bytes. It bounds the size of an anyReader.
+const maxKnown = 32
+
+var (
+	anyReaders = sync.Pool{New: func() any { return &anyReader{} }} // a garbage collection frees them
+	hashSeed   = maphash.MakeSeed()
+)
+
+// decodeAny decodes a JSON value, which must be valid and well-formed. All strings are copies. The error reports that a
+// number overflows float64.
+func decodeAny(text string) (any, error) {
+	r := anyReaders.Get().(*anyReader)
+	defer anyReaders.Put(r)
+	r.text, r.at, r.err = text, jsonscan.SkipSpace(text, 0), nil
+	value := r.value()
+	r.text = ""
+	return value, r.err
+}
+
+// value decodes the value at r.at and steps over the white space behind it.
+func (r *anyReader) value() (value any) {
+	switch c := r.text[r.at]; c {
+	case '"':
+		return r.string()
+	case '{':
+		return r.object()
+	case '[':
+		return r.array()
+	default:
+		start := r.at
+		r.at = jsonscan.ValueEnd(r.text, start)
+		value = r.scalar(c, r.text[start:r.at])
+	}
+	r.space()
+	return value
+}
+
+func (r *anyReader) scalar(first byte, text string) any {
+	switch first {
+	case 'n':
+		return nil
+	case 't', 'f':
+		return first == 't'
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		r.err = err
+	}
+	return n
+}
+
+func (r *anyReader) object() any {
+	first := len(r.members)
+	for r.next(); r.text[r.at] != '}'; {
+		name := r.string().(string)
+		r.next() // the colon
+		r.members = append(r.members, member{name, r.value()})
+		if r.text[r.at] == ',' {
+			r.next()
+		}
+	}
+	r.next()
+	found := r.members[first:]
+	object := make(map[string]any, len(found))
+	for _, m := range found {
+		object[m.name] = m.value
+	}
+	clear(found)
+	r.members = r.members[:first]
+	return object
+}
+
+func (r *anyReader) array() any {
+	first := len(r.elements)
+	for r.next(); r.text[r.at] != ']'; {
+		r.elements = append(r.elements, r.value())
+		if r.text[r.at] == ',' {
+			r.next()
+		}
+	}
+	r.next()
+	found := r.elements[first:]
+	array := make([]any, len(found))
+	copy(array, found)
+	clear(found)
+	r.elements = r.elements[:first]
+	return array
+}
+
+// string decodes a string. The result is a value of type any, because most strings need not be allocated again in this form.
+func (r *anyReader) string() any {
+	start := r.at + 1
+	end := start + strings.IndexByte(r.text[start:], '"')
+	escaped := strings.IndexByte(r.text[start:end], '\\') >= 0
+	if escaped {
+		end = jsonscan.ValueEnd(r.text, r.at) - 1
+	}
+	content := r.text[start:end]
+	r.at = end
+	r.next()
+	switch {
+	case escaped:
+		return string(jsonscan.Unescape(nil, []byte(content)))
+	case len(content) > maxKnown:
+		return strings.Clone(content)
+	}
+	known := &r.known[maphash.String(hashSeed, content)%uint64(len(r.known))]
+	if text, ok := (*known).(string); !ok || text != content {
+		*known = strings.Clone(content)
+	}
+	return *known
+}
+
+// next steps over one byte and the white space behind it.
+func (r *anyReader) next() {
+	r.at++
+	r.space()
+}
+
+func (r *anyReader) space() {
+	if r.at < len(r.text) && r.text[r.at] <= ' ' {
+		r.at = jsonscan.SkipSpace(r.text, r.at)
+	}
+}
