@@ -34,12 +34,17 @@ type indexSet struct {
 	funcs   cache.Indexers
 	indexes map[string]*lwcache.Index[*object, string]
 	labels  map[string]*lwcache.Index[*object, string] // by key of the label
+
+	maxLabelEntries int
 }
 
 func newIndexer(i *informer) *indexer {
 	return &indexer{
 		informer: i, store: i.inner.Store(),
-		indexSet: &indexSet{funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{}, labels: map[string]*lwcache.Index[*object, string]{}},
+		indexSet: &indexSet{
+			funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{},
+			labels: map[string]*lwcache.Index[*object, string]{}, maxLabelEntries: maxLabelEntries,
+		},
 	}
 }
 
@@ -169,16 +174,20 @@ const (
 	// allNamespaces is the namespace in index values with which controller-runtime's cache selects all namespaces.
 	allNamespaces = "__all_namespaces"
 
-	// maxLabelIndexes limits the label indexes of an informer, because each needs memory for every object with the label.
-	// Other labels are looked up in all objects.
+	// maxLabelIndexes limits the label indexes of an informer, because each event has to update all of them. Other labels are
+	// looked up in all objects.
 	maxLabelIndexes = 8
+
+	// maxLabelEntries limits the memory of the label indexes of an informer, together. An index counts as one entry for each
+	// object in the store when the index is built. An entry takes at most about 100 bytes.
+	maxLabelEntries = 1_000_000
 )
 
 // byLabel returns the objects in a namespace whose label has a value. It does not decode objects.
 func (x *indexer) byLabel(key, value, namespace string) []*object {
 	x.mu.Lock()
 	index := x.labels[key]
-	if index == nil && key != "" && len(x.labels) < maxLabelIndexes {
+	if index == nil && key != "" && len(x.labels) < maxLabelIndexes && (len(x.labels)+1)*x.store.Len() <= x.maxLabelEntries {
 		index = lwcache.NewIndex(x.store, func(o *object, to []string) []string {
 			for name, value := range labelsOf(o) {
 				if name == key {
