@@ -43,16 +43,25 @@ var (
 // decodeAny decodes a JSON value, which must be valid and well-formed. All strings are copies. The error reports that a
 // number overflows float64.
 func decodeAny(text string) (any, error) {
-	r := anyReaders.Get().(*anyReader)
-	defer anyReaders.Put(r)
-	r.text, r.at, r.err = text, jsonscan.SkipSpace(text, 0), nil
+	r := newAnyReader(text)
+	defer r.release()
 	value := r.value()
-	r.text = ""
 	return value, r.err
 }
 
+func newAnyReader(text string) *anyReader {
+	r := anyReaders.Get().(*anyReader)
+	r.text, r.at, r.err = text, jsonscan.SkipSpace(text, 0), nil
+	return r
+}
+
+func (r *anyReader) release() {
+	r.text = ""
+	anyReaders.Put(r)
+}
+
 // value decodes the value at r.at and steps over the white space behind it.
-func (r *anyReader) value() (value any) {
+func (r *anyReader) value() any {
 	switch c := r.text[r.at]; c {
 	case '"':
 		return r.string()
@@ -61,12 +70,8 @@ func (r *anyReader) value() (value any) {
 	case '[':
 		return r.array()
 	default:
-		start := r.at
-		r.at = jsonscan.ValueEnd(r.text, start)
-		value = r.scalar(c, r.text[start:r.at])
+		return r.scalar(c, r.raw())
 	}
-	r.space()
-	return value
 }
 
 func (r *anyReader) scalar(first byte, text string) any {
@@ -80,21 +85,17 @@ func (r *anyReader) scalar(first byte, text string) any {
 		return n
 	}
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		r.err = err
-	}
+	r.fail(err)
 	return n
 }
 
 func (r *anyReader) object() any {
 	first := len(r.members)
-	for r.next(); r.text[r.at] != '}'; {
+	for r.next(); r.err == nil && r.text[r.at] != '}'; {
 		name := r.string().(string)
 		r.next() // the colon
 		r.members = append(r.members, member{name, r.value()})
-		if r.text[r.at] == ',' {
-			r.next()
-		}
+		r.comma()
 	}
 	r.next()
 	found := r.members[first:]
@@ -109,11 +110,9 @@ func (r *anyReader) object() any {
 
 func (r *anyReader) array() any {
 	first := len(r.elements)
-	for r.next(); r.text[r.at] != ']'; {
+	for r.next(); r.err == nil && r.text[r.at] != ']'; {
 		r.elements = append(r.elements, r.value())
-		if r.text[r.at] == ',' {
-			r.next()
-		}
+		r.comma()
 	}
 	r.next()
 	found := r.elements[first:]
@@ -126,19 +125,8 @@ func (r *anyReader) array() any {
 
 // string decodes a string. The result is a value of type any, because most strings need not be allocated again in this form.
 func (r *anyReader) string() any {
-	start := r.at + 1
-	end := start + strings.IndexByte(r.text[start:], '"')
-	escaped := strings.IndexByte(r.text[start:end], '\\') >= 0
-	if escaped {
-		end = jsonscan.ValueEnd(r.text, r.at) - 1
-	}
-	content := r.text[start:end]
-	r.at = end
-	r.next()
-	switch {
-	case escaped:
-		return string(jsonscan.Unescape(nil, []byte(content)))
-	case len(content) > maxKnown:
+	content := r.content()
+	if len(content) > maxKnown {
 		return strings.Clone(content)
 	}
 	known := &r.known[maphash.String(hashSeed, content)%uint64(len(r.known))]
@@ -146,6 +134,20 @@ func (r *anyReader) string() any {
 		*known = strings.Clone(content)
 	}
 	return *known
+}
+
+// content steps over a string and returns its content, which may share the memory of the text.
+func (r *anyReader) content() string {
+	start := r.at + 1
+	end := start + strings.IndexByte(r.text[start:], '"')
+	content := r.text[start:end]
+	if strings.IndexByte(content, '\\') >= 0 {
+		end = jsonscan.ValueEnd(r.text, r.at) - 1
+		content = string(jsonscan.Unescape(nil, []byte(r.text[start:end])))
+	}
+	r.at = end
+	r.next()
+	return content
 }
 
 // next steps over one byte and the white space behind it.

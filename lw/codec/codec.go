@@ -13,10 +13,12 @@
 // field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies. Custom
 // UnmarshalJSON and UnmarshalText methods are called.
 //
-// Structs are decoded with json-iterator. Do not register global json-iterator extensions, because they also apply
-// here. Package lw validates the JSON first. This package decodes strings, numbers and fields of type any itself, because
-// json-iterator is too lenient there. For the same reason, encoding/json decodes arrays and the maps whose keys are not
-// plain strings, so in their values member names are not case-sensitive and a number of type any is a float64.
+// Usual structs and values are decoded in one pass. An object with an unusual struct or value is decoded again with
+// json-iterator, which may call an UnmarshalJSON method twice. Do not register global json-iterator extensions, because they
+// would apply only to such objects. Package lw validates the JSON first. This package decodes strings, numbers and fields of
+// type any itself, because json-iterator is too lenient there. For the same reason, encoding/json decodes arrays and the maps
+// whose keys are not plain strings, so in their values member names are not case-sensitive and a number of type any is a
+// float64.
 //
 // Two differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
@@ -55,7 +57,8 @@ func JSON[T lw.Keyed](transform func(T) T) lw.Codec[T] { return asJSON[T]{transf
 
 type asJSON[T lw.Keyed] struct{ transform func(T) T }
 
-// api is the json-iterator configuration of this package. Its only mutable data is a cache of decoders.
+// api is the json-iterator configuration of this package, for types and values that no [plan] decodes. Its only mutable data
+// is a cache of decoders.
 var api = newAPI()
 
 func newAPI() jsoniter.API {
@@ -123,6 +126,9 @@ func decode(text string, target any) bool {
 		value, err := decodeAny(text)
 		*into, _ = value.(map[string]any)
 		return err == nil
+	}
+	if quickly(text, target) {
+		return true
 	}
 	// The slice may share the memory of the string, because json-iterator does not write to it.
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), target) == nil
