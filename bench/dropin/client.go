@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
@@ -40,6 +41,7 @@ type task struct {
 	Server                           serve.Address
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
+	JSON                             bool   // typed Pods arrive as JSON, like custom resources
 	Kubeconfig                       string // content of a kubeconfig for a kube-apiserver; replaces Server
 }
 
@@ -125,6 +127,9 @@ func (t task) start(ctx context.Context) cache.Cache {
 		opts.DefaultTransform = cache.TransformStripManagedFields()
 	}
 	config := &rest.Config{Host: t.Server.URL}
+	if t.JSON {
+		config.ContentType = apiruntime.ContentTypeJSON
+	}
 	if t.Kubeconfig != "" {
 		config = harness.MustGet(clientcmd.RESTConfigFromKubeConfig([]byte(t.Kubeconfig)))
 	}

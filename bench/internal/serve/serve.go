@@ -36,6 +36,7 @@ const Seed = 1
 // events add the Pods.
 type Config struct {
 	Pods      int  // number of listed Pods
+	PerApp    int  // if positive, exactly this many Pods have the same label "app"
 	Templates int  // if positive, the Pods derive from this many templates, and are encoded while they are sent
 	Streaming bool // serves streaming lists of all Pods; they are otherwise rejected
 	Protobuf  bool // serves all Pods as JSON and protobuf; otherwise only as JSON
@@ -99,6 +100,11 @@ func New(c Config) *Server {
 	}
 	if c.Templates == 0 {
 		pods := sample.Pods(Seed, c.Pods)
+		for i := range pods {
+			if c.PerApp > 0 {
+				pods[i].App = fmt.Sprint("app-", i/c.PerApp)
+			}
+		}
 		s.lists = map[string][]byte{runtime.ContentTypeJSON: List(pods)}
 		for _, pod := range pods {
 			s.initial = append(s.initial, pod.Event("ADDED")...)
