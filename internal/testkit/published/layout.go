@@ -125,6 +125,20 @@ var tables = []table{
 		},
 	},
 	{
+		name: "reads", goals: true,
+		columns: []string{"ratio", goal},
+		rows: []row{
+			{"reads", "typed, protobuf, heap", hundredths},
+			{"reads", "typed, protobuf, peak RSS", hundredths},
+			{"reads", "typed, protobuf, CPU time", hundredths},
+			{"reads", "typed, JSON, heap", hundredths},
+			{"reads", "typed, JSON, CPU time", hundredths},
+			{"reads", "unstructured, JSON, heap", hundredths},
+			{"reads", "unstructured, JSON, CPU time", hundredths},
+			{"reads", "List of 10 of 80,000 Pods by label, CPU time", digits(4)},
+		},
+	},
+	{
 		name: "browser", groups: "1122",
 		columns: []string{"plain, chrome", "shared, chrome", "plain, firefox", "shared, firefox"},
 		rows: []row{
@@ -147,6 +161,9 @@ var quotes = []quote{
 	}},
 	{"docs/performance.md", "listwatch's store takes %s bytes per object, and client-go's store takes %s bytes. A snapshot takes %s µs.", []quoted{
 		{"store", "overhead", "listwatch", whole}, {"store", "overhead", "client-go", whole}, {"store", "snapshot, wall time", "listwatch, ns", microseconds},
+	}},
+	{"docs/performance.md", "the heap was %s kB larger with listwatch, and %s kB larger with client-go.", []quoted{
+		{"reads", "heap after the cycles, kB", "listwatch", whole}, {"reads", "heap after the cycles, kB", "client-go", whole},
 	}},
 	{"docs/performance.md", "At about %s events per second to one handler, an event costs listwatch %s µs of CPU time and client-go %s µs. The ratio is %s, so", []quoted{
 		{"apiserver", "events per second", "listwatch", whole}, {"apiserver", "CPU time", "listwatch", whole},
