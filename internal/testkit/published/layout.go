@@ -135,7 +135,7 @@ var tables = []table{
 			{"reads", "typed, JSON, CPU time", hundredths},
 			{"reads", "unstructured, JSON, heap", hundredths},
 			{"reads", "unstructured, JSON, CPU time", hundredths},
-			{"reads", "List of 10 of 80,000 Pods by label, CPU time", digits(4)},
+			{"reads", "List of 10 of 80,000 Pods by label, CPU time", hundredths},
 		},
 	},
 	{
