@@ -3,6 +3,7 @@ package controllerruntime
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -41,26 +42,23 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		return cache.New(config, opts)
 	}
 	if opts.HTTPClient == nil {
-		named := rest.CopyConfig(config)
-		if named.UserAgent == "" {
-			named.UserAgent = rest.DefaultKubernetesUserAgent()
+		var err error
+		if opts.HTTPClient, err = newHTTPClient(config); err != nil {
+			return nil, err
 		}
-		client, err := rest.HTTPClientFor(named)
-		if err != nil {
-			return nil, fmt.Errorf("could not create HTTP client from config: %w", err)
-		}
-		opts.HTTPClient = client
 	}
 	if opts.Scheme == nil {
 		opts.Scheme = scheme.Scheme // the default of controller-runtime
 	}
 	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
-	shared := sharedKinds(opts)
+	shared, made := sharedKinds(opts), &decodingCache{scheme: opts.Scheme, restores: o.StateDir != ""}
 	opts.NewInformer = func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		kind, err := apiutil.GVKForObject(example, opts.Scheme)
-		return clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
+		informer := clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
 			ResyncPeriod: resync, Indexers: indexers, CopyingReaders: err == nil && !shared(kind), Extras: clientgo.Extras(o),
 		})
+		made.followers.add(kind, formOf(example), informer)
+		return informer
 	}
 	// The list requests of controller-runtime are only recorded, so rate limits would only delay the informers. Without
 	// opts.Mapper, the discovery of resources has no rate limits, either. It sends few requests.
@@ -70,7 +68,20 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if err != nil {
 		return nil, err
 	}
-	return &decodingCache{stock}, nil
+	made.Cache = stock
+	return made, nil
+}
+
+func newHTTPClient(config *rest.Config) (*http.Client, error) {
+	named := rest.CopyConfig(config)
+	if named.UserAgent == "" {
+		named.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	client, err := rest.HTTPClientFor(named)
+	if err != nil {
+		return nil, fmt.Errorf("could not create HTTP client from config: %w", err)
+	}
+	return client, nil
 }
 
 // sharedKinds returns a function that reports whether readers of a kind may share structs, because the options disable deep
@@ -95,10 +106,23 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 
 // decodingCache is controller-runtime's cache. Its informers give its readers objects that are decoded when they are
 // copied.
-type decodingCache struct{ cache.Cache }
+type decodingCache struct {
+	cache.Cache
+	followers followers
+	scheme    *runtime.Scheme
+	restores  bool // the informers may start with the objects of an earlier process
+}
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable, as controller-runtime's cache does.
 func (c *decodingCache) NeedLeaderElection() bool { return false }
+
+// RemoveInformer implements [cache.Informers].
+func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) error {
+	if kind, err := apiutil.GVKForObject(obj, c.scheme); err == nil {
+		c.followers.remove(kind, formOf(obj))
+	}
+	return c.Cache.RemoveInformer(ctx, obj)
+}
 
 // Get implements [client.Reader]. An informer has no struct that controller-runtime could return without a copy. If opts
 // disable the copy, Get asks the informer for a copy that shares nested values.

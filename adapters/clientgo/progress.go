@@ -1,0 +1,58 @@
+package clientgo
+
+import (
+	"context"
+	"net/url"
+
+	lwcache "github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Progress shows how far the store of an informer has followed its collection. It decodes no objects.
+type Progress struct {
+	informer *informer
+	store    *lwcache.Store[*object]
+}
+
+// ProgressOf returns the progress of an informer. ok is false in the same cases as for [StateOf].
+func ProgressOf(shared interface{ HasSynced() bool }) (p Progress, ok bool) {
+	i, ok := shared.(*informer)
+	if !ok {
+		return Progress{}, false
+	}
+	return Progress{i, i.inner.Store()}, true
+}
+
+// State is like [StateOf].
+func (p Progress) State() lw.State { return p.informer.inner.State() }
+
+// HasSynced is like the informer's method.
+func (p Progress) HasSynced() bool { return p.informer.HasSynced() }
+
+// ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.
+func (p Progress) ResourceVersion() string { return p.store.ResourceVersion() }
+
+// WaitFor blocks until the store has reached a resourceVersion. If ctx is done first, it returns context.Cause(ctx).
+func (p Progress) WaitFor(ctx context.Context, resourceVersion string) error {
+	return p.store.WaitFor(ctx, resourceVersion)
+}
+
+// UID returns the UID of a stored object. ok is false if the store has no object with this name.
+func (p Progress) UID(namespace, name string) (uid string, ok bool) {
+	o, ok := p.store.Get(lw.Key{Namespace: namespace, Name: name})
+	if !ok {
+		return "", false
+	}
+	return o.GetUID(), true
+}
+
+// Collection returns the URL path of the informer's collection and its selectors as query parameters. It sends no
+// request. It returns an error if the ListerWatcher cannot build one.
+func (p Progress) Collection(ctx context.Context) (path string, selectors url.Values, err error) {
+	c, err := p.informer.source.resolve(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	selectors, err = url.ParseQuery(c.query)
+	return c.path, selectors, err
+}
