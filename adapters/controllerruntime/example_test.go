@@ -33,3 +33,18 @@ func ExampleOptions_NewCache() {
 		log.Fatal(err)
 	}
 }
+
+// Reads from the manager's client wait until the cache contains the client's earlier writes.
+func ExampleReadYourWrites() {
+	mgr, err := manager.New(config.GetConfigOrDie(), manager.Options{
+		NewCache:  listwatch.NewCache,
+		NewClient: listwatch.ReadYourWrites{}.NewClient,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Register the controllers with mgr here.
+	if err := mgr.Start(signals.SetupSignalHandler()); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,6 +1,7 @@
 package controllerruntime
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,13 +139,15 @@ func (h *history) shows(revision int64) bool {
 // schedule is the state of one run.
 type schedule struct {
 	*testing.T
+	mu        sync.Mutex
 	random    *rand.Rand
 	server    *lwtest.Server
 	client    client.Client
 	timeout   time.Duration
 	limited   bool // the cache follows only the namespaces a and b
 	histories map[string]*history
-	restore   func()    // ends the outage, or nil
+	outage    atomic.Bool
+	slow      bool      // each event takes a while to arrive
 	stalled   bool      // watches are silent
 	faulty    time.Time // time of the end of the last fault
 }
@@ -156,7 +161,7 @@ func runSchedule(t *testing.T, seed uint64) {
 	require.NoError(t, err)
 	s := &schedule{
 		T: t, random: random, server: server, timeout: []time.Duration{3 * time.Second, 10 * time.Second, 30 * time.Second}[random.IntN(3)],
-		limited: random.IntN(2) == 0, histories: map[string]*history{},
+		limited: random.IntN(2) == 0, slow: random.IntN(2) == 0, histories: map[string]*history{},
 	}
 	transport := &http.Transport{DialContext: network.dial}
 	config := &rest.Config{Host: "http://127.0.0.1", Transport: transport, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
@@ -191,7 +196,8 @@ func runSchedule(t *testing.T, seed uint64) {
 	s.client, err = ReadYourWrites{Timeout: s.timeout}.NewClient(config, client.Options{Mapper: mapper, Cache: &client.CacheOptions{Reader: reads}})
 	require.NoError(t, err)
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Get("dryRun") != "" }, -1, pretend)
-	server.Fail(func(r lwtest.Request) bool { return r.Verb == "delete" && random.IntN(2) == 0 }, -1, s.returnObject)
+	server.Fail(func(r lwtest.Request) bool { return r.Method != "GET" }, -1, s.answer)
+	server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, s.follow)
 	for range 30 + random.IntN(30) {
 		s.step()
 		if t.Failed() {
@@ -212,24 +218,68 @@ func pretend(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"a","resourceVersion":"1000000"}}`))
 }
 
-// returnObject answers a deletion with the object, as real servers do for Pods.
-func (s *schedule) returnObject(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	answer := httptest.NewRecorder()
-	next.ServeHTTP(answer, r)
-	body := answer.Body.Bytes()
-	if answer.Code == http.StatusOK {
+// answer delays requests and responses, so that overlapping writes end in any order. It answers some deletions with the
+// object, as real servers do for Pods.
+func (s *schedule) answer(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	s.mu.Lock()
+	before, after, object := s.random.IntN(3), s.random.IntN(3), s.random.IntN(2) == 0
+	s.mu.Unlock()
+	time.Sleep(time.Duration(before) * time.Millisecond)
+	recorded := httptest.NewRecorder()
+	next.ServeHTTP(recorded, r)
+	body := recorded.Body.Bytes()
+	if r.Method == "DELETE" && recorded.Code == http.StatusOK && object {
 		version, _ := s.server.State("pods")
 		body = fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","labels":{"tier":"web"},"resourceVersion":%q}}`, version)
 	}
+	time.Sleep(time.Duration(after) * time.Millisecond)
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(answer.Code)
+	w.WriteHeader(recorded.Code)
 	_, _ = w.Write(body)
 }
 
-func (s *schedule) one(percent int) bool { return s.random.IntN(100) < percent }
+// follow answers lists and watches, except during an outage. On a slow link, it delays each event.
+func (s *schedule) follow(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	switch {
+	case s.outage.Load():
+		lwtest.HangUp()(w, r, next)
+	case s.slow && r.URL.Query().Has("watch"):
+		next.ServeHTTP(&slowly{w, s}, r)
+	default:
+		next.ServeHTTP(w, r)
+	}
+}
+
+// slowly is an [http.ResponseWriter] that delays each line.
+type slowly struct {
+	http.ResponseWriter
+	schedule *schedule
+}
+
+func (w *slowly) Write(data []byte) (int, error) {
+	for line := range bytes.Lines(data) {
+		time.Sleep(time.Duration(w.schedule.intN(10)) * time.Millisecond)
+		if _, err := w.ResponseWriter.Write(line); err != nil {
+			return 0, err
+		}
+		w.Flush()
+	}
+	return len(data), nil
+}
+
+func (w *slowly) Flush()                      { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *slowly) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (s *schedule) intN(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.random.IntN(n)
+}
+
+func (s *schedule) one(percent int) bool { return s.intN(100) < percent }
 
 func (s *schedule) step() {
-	switch n := s.random.IntN(100); {
+	switch n := s.intN(100); {
 	case n < 35:
 		s.write()
 		if s.one(70) {
@@ -241,25 +291,25 @@ func (s *schedule) step() {
 		s.dryRun()
 	case n < 72:
 		s.foreignWrite()
-	case n < 78 && s.restore == nil:
-		s.restore = s.server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, lwtest.HangUp())
+	case n < 78:
+		s.outage.Store(true)
 		s.server.DropConnections()
 	case n < 82:
-		s.server.Compact()
+		s.server.Compact() // expires a slow watch
+		s.faulty = time.Now()
 	case n < 85 && !s.stalled:
 		s.stalled = true
 		s.server.StallWatches(true)
 	case n < 92:
 		s.endFaults()
 	default:
-		time.Sleep(time.Duration(s.random.Int64N(int64(20 * time.Second))))
+		time.Sleep(time.Duration(s.intN(int(20 * time.Second))))
 	}
 }
 
 func (s *schedule) endFaults() {
-	if s.restore != nil {
-		s.restore()
-		s.restore, s.faulty = nil, time.Now()
+	if s.outage.Swap(false) {
+		s.faulty = time.Now()
 	}
 	if s.stalled {
 		s.server.StallWatches(false)
@@ -269,13 +319,13 @@ func (s *schedule) endFaults() {
 
 // healthy reports whether the watches have worked for so long that every store is current.
 func (s *schedule) healthy() bool {
-	return s.restore == nil && !s.stalled && time.Since(s.faulty) > 2*time.Minute
+	return !s.outage.Load() && !s.stalled && time.Since(s.faulty) > 2*time.Minute
 }
 
 func (s *schedule) target() (collection, client.ObjectKey) {
-	c, key := collections[s.random.IntN(len(collections))], client.ObjectKey{Name: string(rune('x' + s.random.IntN(2)))}
+	c, key := collections[s.intN(len(collections))], client.ObjectKey{Name: string(rune('x' + s.intN(2)))}
 	if c.scoped {
-		key.Namespace = testNamespaces[s.random.IntN(len(testNamespaces))]
+		key.Namespace = testNamespaces[s.intN(len(testNamespaces))]
 	}
 	return c, key
 }
@@ -324,7 +374,7 @@ func (s *schedule) object(c collection, key client.ObjectKey) client.Object {
 	if s.one(30) {
 		tier = "db"
 	}
-	object.SetLabels(map[string]string{"tier": tier, "n": strconv.Itoa(s.random.Int())})
+	object.SetLabels(map[string]string{"tier": tier, "n": strconv.Itoa(s.intN(1_000_000_000))})
 	if pod, ok := object.(*corev1.Pod); ok {
 		pod.Spec.NodeName = "n1"
 		if s.one(20) {
@@ -334,30 +384,37 @@ func (s *schedule) object(c collection, key client.ObjectKey) client.Object {
 	return object
 }
 
+// write writes an object, sometimes with two writes at the same time.
 func (s *schedule) write() {
 	c, key := s.target()
+	write := s.change(c, key)
+	if !s.one(30) {
+		s.observe(c, key, write() == nil)
+		return
+	}
+	other, done := s.change(c, key), make(chan error)
+	go func() { done <- other() }()
+	first, second := write(), <-done
+	s.observe(c, key, first == nil || second == nil)
+}
+
+// change returns a func that writes an object.
+func (s *schedule) change(c collection, key client.ObjectKey) func() error {
 	ctx, object := s.Context(), s.object(c, key)
-	var err error
-	switch n := s.random.IntN(100); {
+	switch n := s.intN(100); {
 	case n < 35:
-		err = s.client.Create(ctx, object)
+		return func() error { return s.client.Create(ctx, object) }
 	case n < 55:
-		err = s.client.Update(ctx, object)
+		return func() error { return s.client.Update(ctx, object) }
 	case n < 75:
 		partial := &metav1.PartialObjectMetadata{}
 		partial.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(c.kind))
 		partial.SetName(key.Name)
 		partial.SetNamespace(key.Namespace)
 		text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": object.GetLabels()}})
-		err = s.client.Patch(ctx, partial, client.RawPatch(types.MergePatchType, text))
-	case n < 95:
-		err = s.client.Delete(ctx, object)
-	default: // a write that overlaps with a deletion
-		done := make(chan error)
-		go func() { done <- s.client.Delete(ctx, object.DeepCopyObject().(client.Object)) }()
-		err = errors.Join(s.client.Create(ctx, object), <-done)
+		return func() error { return s.client.Patch(ctx, partial, client.RawPatch(types.MergePatchType, text)) }
 	}
-	s.observe(c, key, err == nil)
+	return func() error { return s.client.Delete(ctx, object) }
 }
 
 func (s *schedule) foreignWrite() {
@@ -384,7 +441,7 @@ func (s *schedule) dryRun() {
 	if err == nil && s.healthy() {
 		began := time.Now()
 		read()
-		require.Zero(s, time.Since(began))
+		require.Zero(s, time.Since(began), "a read has waited for a dry run")
 	}
 }
 
@@ -411,6 +468,9 @@ func (s *schedule) read() {
 		shown[path(client.ObjectKeyFromObject(object))], _ = strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	}
 	one := s.one(50)
+	if !one && s.one(40) {
+		key.Namespace = ""
+	}
 	if one {
 		if err = s.client.Get(ctx, key, object); err == nil {
 			show(object)

@@ -2,12 +2,25 @@ package controllerruntime
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	runtimestats "runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,14 +35,14 @@ func TestDeletionDuringOutage(t *testing.T) {
 		server := startServer(t)
 		c := start(t, server, newCache, cache.Options{})
 		opts.Reader = c
-		writer, err := newClient(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, client.Options{Cache: &opts})
+		writer, err := newClient(&rest.Config{Host: server.URL, ContentConfig: jsonOnly}, client.Options{Cache: &opts})
 		require.NoError(t, err)
 		require.NoError(t, writer.List(t.Context(), &corev1.ConfigMapList{}))
 		eventually(t, func() bool { return len(server.Open(lwtest.Watches)) == 1 })
 		restore := server.Fail(lwtest.Watches, -1, lwtest.HangUp())
 		server.CloseWatches()
 		eventually(t, func() bool { return len(server.Open(lwtest.Watches)) == 0 })
-		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
+		object := configMap("a")
 		require.NoError(t, writer.Create(t.Context(), object))
 		require.NoError(t, writer.Delete(t.Context(), object))
 		server.Compact()
@@ -49,4 +62,223 @@ func TestDeletionDuringOutage(t *testing.T) {
 	t.Run("listwatch", func(t *testing.T) {
 		require.NoError(t, wedge(t, NewCache, ReadYourWrites{}.NewClient, client.CacheOptions{}))
 	})
+}
+
+var jsonOnly = rest.ContentConfig{ContentType: "application/json"} // lwtest serves no protobuf
+
+// startClient returns a client from [ReadYourWrites] that reads from a cache of this package.
+func startClient(t *testing.T, server *lwtest.Server, opts cache.Options, reads client.CacheOptions) client.Client {
+	reads.Reader = startCache(t, server, opts)
+	c, err := ReadYourWrites{}.NewClient(&rest.Config{Host: server.URL, ContentConfig: jsonOnly}, client.Options{Cache: &reads})
+	require.NoError(t, err)
+	return c
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+}
+
+func TestClientNeedsSuitableCache(t *testing.T) {
+	server := startServer(t)
+	config := &rest.Config{Host: server.URL}
+	create := func(newCache cache.NewCacheFunc, opts client.CacheOptions) error {
+		opts.Reader = start(t, server, newCache, cache.Options{})
+		_, err := ReadYourWrites{}.NewClient(config, client.Options{Cache: &opts})
+		return err
+	}
+	require.ErrorContains(t, create(cache.New, client.CacheOptions{}), "needs a cache from NewCache")
+	require.ErrorContains(t, create(NewCache, client.CacheOptions{EnableReadYourWritesConsistency: new(true)}), "replaces EnableReadYourWritesConsistency")
+	require.ErrorContains(t, create(Options{StateDir: t.TempDir()}.NewCache, client.CacheOptions{}), "cannot be combined with StateDir")
+	require.NoError(t, create(NewCache, client.CacheOptions{}))
+	_, err := ReadYourWrites{}.NewClient(config, client.Options{})
+	require.NoError(t, err, "without a cache, all reads are current")
+}
+
+func TestDeleteAllOfIsRefused(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.ErrorIs(t, c.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("shop")), ErrDeleteAllOf)
+	require.Empty(t, server.Requests(func(r lwtest.Request) bool { return r.Method == "DELETE" }))
+	require.NotErrorIs(t, c.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("shop"), client.DryRunAll), ErrDeleteAllOf)
+}
+
+func TestWriteStartsNoInformer(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	object := configMap("a")
+	require.NoError(t, c.Create(t.Context(), object))
+	object.Data = map[string]string{"k": "v"}
+	require.NoError(t, c.Update(t.Context(), object))
+	require.NoError(t, c.Delete(t.Context(), object))
+	require.Empty(t, server.Requests(func(r lwtest.Request) bool { return lwtest.Lists(r) || lwtest.Watches(r) }))
+}
+
+// TestReadReturnsStaleReadError stalls the watch, so that the cache cannot contain a write.
+func TestReadReturnsStaleReadError(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	require.NoError(t, c.Create(t.Context(), configMap("a")))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	err := c.Get(ctx, client.ObjectKey{Namespace: "shop", Name: "a"}, &corev1.ConfigMap{})
+	stale, ok := errors.AsType[*StaleReadError](err)
+	require.True(t, ok, err)
+	require.Equal(t, "shop/a", stale.Key.String())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, "the cache does not contain the last write to ConfigMap shop/a yet; its watch is live")
+	// Other objects, other kinds, reads with the option, and writes with the option do not wait.
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.ConfigMap{})))
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace("other")))
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}, client.DisableReadYourWritesConsistency))
+	require.NoError(t, c.Create(t.Context(), configMap("c"), client.DisableReadYourWritesConsistency))
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "c"}, &corev1.ConfigMap{})))
+}
+
+// TestWriteOutsideOfSelector checks that a read knows the selectors of the cache, and asks the server only for selectors
+// of other fields than name and namespace.
+func TestWriteOutsideOfSelector(t *testing.T) {
+	server := startServer(t)
+	asked := func() int {
+		return len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("limit") == "1" }))
+	}
+	c := startClient(t, server, cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&corev1.ConfigMap{}: {Label: labels.SelectorFromSet(labels.Set{"tier": "web"})},
+		&corev1.Pod{}:       {Field: fields.OneTermEqualSelector("spec.nodeName", "n1")},
+		&corev1.Secret{}:    {Field: fields.OneTermEqualSelector("metadata.name", "b")},
+	}}, client.CacheOptions{})
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
+	for object, want := range map[client.Object]int{configMap("a"): 0, secret: 0, &corev1.Pod{ObjectMeta: secret.ObjectMeta}: 1} {
+		require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, object.DeepCopyObject().(client.Object))))
+		before := asked()
+		require.NoError(t, c.Create(t.Context(), object))
+		for range 2 {
+			require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, object.DeepCopyObject().(client.Object))))
+		}
+		require.Equal(t, want, asked()-before, "%T", object)
+	}
+	object := configMap("b")
+	object.Labels = map[string]string{"tier": "web"}
+	require.NoError(t, c.Create(t.Context(), object))
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+	object.Labels = map[string]string{"tier": "db"}
+	require.NoError(t, c.Update(t.Context(), object))
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(object), object)))
+}
+
+func TestUncachedReadsDoNotWait(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}})
+	typed := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
+	require.NoError(t, c.Create(t.Context(), typed))
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(typed), typed))
+	object := widget()
+	object.SetNamespace("shop")
+	object.SetName("a")
+	require.NoError(t, c.Create(t.Context(), object))
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+	require.Empty(t, server.Requests(lwtest.Watches))
+}
+
+// TestReadShowsUnstructuredWrites writes a custom resource and reads its metadata, which another informer follows.
+func TestReadShowsUnstructuredWrites(t *testing.T) {
+	c := startClient(t, startServer(t), cache.Options{}, client.CacheOptions{Unstructured: true})
+	partial := &metav1.PartialObjectMetadata{}
+	partial.SetGroupVersionKind(widget().GroupVersionKind())
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, partial)))
+	object := widget()
+	object.SetNamespace("shop")
+	object.SetName("a")
+	require.NoError(t, c.Create(t.Context(), object))
+	require.NoError(t, c.Get(t.Context(), key, partial))
+	require.NoError(t, c.Get(t.Context(), key, object))
+	require.NoError(t, c.Delete(t.Context(), object))
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, partial)))
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, object)))
+}
+
+// TestReadShowsBinding writes a subresource whose response does not contain the object.
+func TestReadShowsBinding(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
+	require.NoError(t, c.Create(t.Context(), pod))
+	require.NoError(t, c.Get(t.Context(), key, pod))
+	server.StallWatches(true)
+	binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}, Target: corev1.ObjectReference{Name: "n1"}}
+	require.NoError(t, c.SubResource("binding").Create(t.Context(), pod, binding))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, c.Get(ctx, key, pod), context.DeadlineExceeded)
+	server.StallWatches(false)
+	require.NoError(t, c.Get(t.Context(), key, pod))
+	require.Equal(t, "n1", pod.Spec.NodeName)
+}
+
+// TestReadShowsSubresources checks the version of each kind of write to a subresource, and of Apply. lwtest does not serve
+// them, so a fault answers with an object of a version that the cache reaches later.
+func TestReadShowsSubresources(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	put(t, server, "a", "web:1")
+	pod := &corev1.Pod{}
+	require.NoError(t, c.Get(t.Context(), key, pod))
+	writes := func(r lwtest.Request) bool { return r.Method == "PUT" || r.Method == "PATCH" }
+	server.Fail(writes, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		_, pods := server.State("pods")
+		version, _ := strconv.Atoi(pods["shop/a"].GetResourceVersion())
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"shop","resourceVersion":"%d"}}`, version+1)
+	})
+	patch := client.RawPatch(types.MergePatchType, []byte("{}"))
+	applied := func() runtime.ApplyConfiguration { return corev1apply.Pod("a", "shop") }
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a", "namespace": "shop"}}}
+	for name, write := range map[string]func() error{
+		"Update":             func() error { return c.Update(t.Context(), pod.DeepCopy()) },
+		"Patch":              func() error { return c.Patch(t.Context(), pod.DeepCopy(), patch) },
+		"Apply":              func() error { return c.Apply(t.Context(), applied()) },
+		"unstructured Apply": func() error { return c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u)) },
+		"status Update":      func() error { return c.Status().Update(t.Context(), pod.DeepCopy()) },
+		"status Patch":       func() error { return c.Status().Patch(t.Context(), pod.DeepCopy(), patch) },
+		"status Apply":       func() error { return c.Status().Apply(t.Context(), applied()) },
+		"Update with a body": func() error {
+			return c.SubResource("resize").Update(t.Context(), pod.DeepCopy(), client.WithSubResourceBody(pod.DeepCopy()))
+		},
+		"Patch with a body": func() error {
+			return c.SubResource("resize").Patch(t.Context(), pod.DeepCopy(), patch, client.WithSubResourceBody(pod.DeepCopy()))
+		},
+	} {
+		require.NoError(t, write(), name)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		require.ErrorIs(t, c.Get(ctx, key, pod), context.DeadlineExceeded, name)
+		cancel()
+		put(t, server, "a", "web:"+strings.ReplaceAll(name, " ", "-"))
+		require.NoError(t, c.Get(t.Context(), key, pod), name)
+	}
+}
+
+// TestReadYourWritesAllocates compares the allocations to start a cache of 10,000 Pods and to read one Pod with those of
+// controller-runtime's client without consistency.
+func TestReadYourWritesAllocates(t *testing.T) {
+	server := startServer(t)
+	for n := range 10_000 {
+		put(t, server, fmt.Sprint("pod-", n), "web:1")
+	}
+	allocated := func(newClient client.NewClientFunc) float64 {
+		var before, after runtimestats.MemStats
+		runtimestats.ReadMemStats(&before)
+		reads := startCache(t, server, cache.Options{})
+		c, err := newClient(&rest.Config{Host: server.URL}, client.Options{Cache: &client.CacheOptions{Reader: reads}})
+		require.NoError(t, err)
+		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "pod-1"}, &corev1.Pod{}))
+		runtimestats.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	allocated(client.New) // fills the server's caches
+	off := allocated(client.New)
+	on := allocated(ReadYourWrites{}.NewClient)
+	t.Logf("%.1f MB with ReadYourWrites, %.1f MB without", on/1e6, off/1e6)
+	require.LessOrEqual(t, on, 1.1*off)
 }
