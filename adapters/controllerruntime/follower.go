@@ -191,6 +191,12 @@ func (f *follower) empty() bool {
 // record remembers a write. began is the number of writes that were complete when the request was sent. has contains the
 // labels of the object, or is nil if they are unknown.
 func (f *follower) record(ctx context.Context, key client.ObjectKey, w write, began uint64, has map[string]string) {
+	if state := f.progress.State(); state.Since.IsZero() || state.Phase == lw.Stopped {
+		return // the first list will contain the write, or nobody reads the store
+	}
+	if _, ordered := lw.CompareResourceVersions(w.version, w.version); w.version != "" && !ordered {
+		return // a store that is past such a resourceVersion cannot be recognized
+	}
 	scope := f.selected(ctx)
 	if !scope.contains(key) {
 		return

@@ -39,7 +39,8 @@ import (
 // A Get waits until the cache contains the completed writes to the object, and a List waits for those to the kind in its
 // namespace. This includes patches, Apply, deletions and subresources. A read waits for the writes of the same client only.
 // It does not wait for writes that failed or are still in progress. It never waits for dry runs, for kinds that the client
-// reads from the server, or with [client.DisableReadYourWritesConsistency]. This option also excludes a write.
+// reads from the server, for resourceVersions that are not numbers, or with [client.DisableReadYourWritesConsistency]. As an
+// option of a write, it excludes the write.
 //
 // A read that cannot wait any longer returns a [*StaleReadError]. DeleteAllOf returns [ErrDeleteAllOf].
 type ReadYourWrites struct {
@@ -235,7 +236,7 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 	var retry time.Time // earliest time for the next question after a failed one
 	for {
 		p, state, now := f.pending(key), f.progress.State(), time.Now()
-		if p.key.Name == "" || state.Phase == lw.Stopped || state.Since.IsZero() {
+		if p.key.Name == "" || state.Phase == lw.Stopped {
 			return p.absent, nil
 		}
 		end, wake := began.Add(c.timeout), now.Add(healthyTimeout)

@@ -147,6 +147,7 @@ type schedule struct {
 	limited   bool // the cache follows only the namespaces a and b
 	histories map[string]*history
 	outage    atomic.Bool
+	noLists   atomic.Bool
 	slow      bool      // each event takes a while to arrive
 	stalled   bool      // watches are silent
 	faulty    time.Time // time of the end of the last fault
@@ -155,6 +156,23 @@ type schedule struct {
 var testNamespaces = []string{"a", "b", "c"}
 
 func runSchedule(t *testing.T, seed uint64) {
+	s := newSchedule(t, seed, 0)
+	for range 30 + s.intN(30) {
+		s.step()
+		if t.Failed() {
+			break
+		}
+	}
+	s.endFaults()
+	time.Sleep(3 * time.Minute)
+	for range 20 {
+		s.write()
+		s.read()
+	}
+}
+
+// newSchedule starts a server and a cache. A zero timeout selects a random one.
+func newSchedule(t *testing.T, seed uint64, timeout time.Duration) *schedule {
 	random := rand.New(rand.NewPCG(seed, 0))
 	network := &memory{make(chan net.Conn), make(chan struct{})}
 	server, err := lwtest.Start(&lwtest.Options{Listener: network, BookmarkInterval: []time.Duration{time.Second, time.Minute}[random.IntN(2)]})
@@ -162,6 +180,9 @@ func runSchedule(t *testing.T, seed uint64) {
 	s := &schedule{
 		T: t, random: random, server: server, timeout: []time.Duration{3 * time.Second, 10 * time.Second, 30 * time.Second}[random.IntN(3)],
 		limited: random.IntN(2) == 0, slow: random.IntN(2) == 0, histories: map[string]*history{},
+	}
+	if timeout > 0 {
+		s.timeout = timeout
 	}
 	transport := &http.Transport{DialContext: network.dial}
 	config := &rest.Config{Host: "http://127.0.0.1", Transport: transport, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
@@ -185,31 +206,20 @@ func runSchedule(t *testing.T, seed uint64) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- reads.Start(ctx) }()
-	defer func() {
+	t.Cleanup(func() {
 		s.endFaults()
 		stop()
 		require.NoError(t, <-ended)
 		transport.CloseIdleConnections()
 		server.Close()
-	}()
+	})
 	require.True(t, reads.WaitForCacheSync(ctx))
 	s.client, err = ReadYourWrites{Timeout: s.timeout}.NewClient(config, client.Options{Mapper: mapper, Cache: &client.CacheOptions{Reader: reads}})
 	require.NoError(t, err)
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Get("dryRun") != "" }, -1, pretend)
 	server.Fail(func(r lwtest.Request) bool { return r.Method != "GET" }, -1, s.answer)
 	server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, s.follow)
-	for range 30 + random.IntN(30) {
-		s.step()
-		if t.Failed() {
-			break
-		}
-	}
-	s.endFaults()
-	time.Sleep(3 * time.Minute)
-	for range 20 {
-		s.write()
-		s.read()
-	}
+	return s
 }
 
 // pretend answers a dry run with a resourceVersion that no store reaches.
@@ -241,7 +251,7 @@ func (s *schedule) answer(w http.ResponseWriter, r *http.Request, next http.Hand
 // follow answers lists and watches, except during an outage. On a slow link, it delays each event.
 func (s *schedule) follow(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch {
-	case s.outage.Load():
+	case s.outage.Load() || s.noLists.Load() && !r.URL.Query().Has("watch"):
 		lwtest.HangUp()(w, r, next)
 	case s.slow && r.URL.Query().Has("watch"):
 		next.ServeHTTP(&slowly{w, s}, r)
@@ -258,7 +268,7 @@ type slowly struct {
 
 func (w *slowly) Write(data []byte) (int, error) {
 	for line := range bytes.Lines(data) {
-		time.Sleep(time.Duration(w.schedule.intN(10)) * time.Millisecond)
+		time.Sleep(time.Duration(w.schedule.intN(40)) * time.Millisecond)
 		if _, err := w.ResponseWriter.Write(line); err != nil {
 			return 0, err
 		}
@@ -286,7 +296,10 @@ func (s *schedule) step() {
 			s.read()
 		}
 	case n < 50:
-		s.read()
+		for range 1 + s.intN(5) { // between the events of a slow link
+			s.read()
+			time.Sleep(time.Duration(s.intN(30)) * time.Millisecond)
+		}
 	case n < 60:
 		s.dryRun()
 	case n < 72:
@@ -523,5 +536,48 @@ func (s *schedule) checkError(err error, elapsed time.Duration, healthy bool) {
 	case stale.Err == nil:
 		require.LessOrEqual(s, elapsed, s.timeout+s.synced(time.Time{}))
 		require.GreaterOrEqual(s, elapsed, min(s.timeout, healthyTimeout))
+	}
+}
+
+// TestReadsEndInTime checks how long a read waits for a write that does not arrive.
+func TestReadsEndInTime(t *testing.T) {
+	for name, test := range map[string]struct {
+		timeout, outage, want time.Duration
+	}{
+		"a healthy watch":             {30 * time.Second, 0, healthyTimeout},
+		"the timeout is shorter":      {2 * time.Second, 0, 2 * time.Second},
+		"the outage does not end":     {7 * time.Second, time.Hour, 7 * time.Second},
+		"the watch recovers":          {time.Hour, 20 * time.Second, 0},
+		"the watch recovers too late": {22 * time.Second, 20 * time.Second, 22 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSchedule(t, 1, test.timeout)
+				object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x"}}
+				get := func() error { return s.client.Get(s.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()) }
+				require.True(t, apierrors.IsNotFound(get()))
+				s.server.StallWatches(true)
+				s.stalled = true
+				s.noLists.Store(true)
+				if test.outage > 0 {
+					s.outage.Store(true)
+					s.server.DropConnections()
+					synctest.Wait()
+				}
+				require.NoError(t, s.client.Create(s.Context(), object))
+				began := time.Now()
+				restored := time.AfterFunc(test.outage, func() { s.outage.Store(false) })
+				defer restored.Stop()
+				err := get()
+				stale, ok := errors.AsType[*StaleReadError](err)
+				require.True(t, ok, err)
+				if test.want > 0 {
+					require.Equal(t, test.want, time.Since(began))
+					return
+				}
+				require.Equal(t, healthyTimeout, time.Since(stale.State.Since))
+				require.GreaterOrEqual(t, time.Since(began), test.outage+healthyTimeout)
+			})
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	runtimestats "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/rest"
@@ -69,7 +71,7 @@ var jsonOnly = rest.ContentConfig{ContentType: "application/json"} // lwtest ser
 // startClient returns a client from [ReadYourWrites] that reads from a cache of this package.
 func startClient(t *testing.T, server *lwtest.Server, opts cache.Options, reads client.CacheOptions) client.Client {
 	reads.Reader = startCache(t, server, opts)
-	c, err := ReadYourWrites{}.NewClient(&rest.Config{Host: server.URL, ContentConfig: jsonOnly}, client.Options{Cache: &reads})
+	c, err := ReadYourWrites{}.NewClient(&rest.Config{Host: server.URL, QPS: -1, ContentConfig: jsonOnly}, client.Options{Cache: &reads})
 	require.NoError(t, err)
 	return c
 }
@@ -281,4 +283,81 @@ func TestReadYourWritesAllocates(t *testing.T) {
 	on := allocated(ReadYourWrites{}.NewClient)
 	t.Logf("%.1f MB with ReadYourWrites, %.1f MB without", on/1e6, off/1e6)
 	require.LessOrEqual(t, on, 1.1*off)
+}
+
+// TestDeletionsAreForgotten deletes objects that the store has not seen, so that it cannot recognize the deletions.
+func TestDeletionsAreForgotten(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	eventually(t, func() bool { return len(server.Open(lwtest.Watches)) == 1 })
+	server.StallWatches(true)
+	for n := range 2 * unbounded {
+		object := configMap(fmt.Sprint("a-", n))
+		_, err := server.Create("configmaps", object)
+		require.NoError(t, err)
+		require.NoError(t, c.Delete(t.Context(), object))
+	}
+	one := server.Requests(func(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") == "1" })
+	require.Len(t, one, 2)
+	server.StallWatches(false)
+	followers := c.(*consistentClient).reads.followers.of(schema.GroupKind{Kind: "ConfigMap"})
+	require.Len(t, followers, 1)
+	_, err := server.Create("configmaps", configMap("b")) // a newer resourceVersion
+	require.NoError(t, err)
+	eventually(t, func() bool {
+		require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+		return followers[0].empty()
+	})
+}
+
+// TestRecreationNeedsNoRequest deletes and creates an object one after the other, which the client need not distinguish
+// from overlapping writes with a request.
+func TestRecreationNeedsNoRequest(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	for range 10 {
+		object := configMap("a")
+		require.NoError(t, c.Create(t.Context(), object))
+		require.NoError(t, c.Get(t.Context(), key, object))
+		require.NoError(t, c.Delete(t.Context(), object))
+		object = configMap("a")
+		require.NoError(t, c.Create(t.Context(), object))
+		require.NoError(t, c.Get(t.Context(), key, object))
+		require.NoError(t, c.Delete(t.Context(), object))
+		require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, object)))
+	}
+	require.Empty(t, server.Requests(func(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") == "1" }))
+}
+
+// TestReadRepeatsIfDeletedObjectAppears covers an event that arrives between the wait and the read.
+func TestReadRepeatsIfDeletedObjectAppears(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{}).(*consistentClient)
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	_, err := server.Create("configmaps", configMap("a"))
+	require.NoError(t, err)
+	require.NoError(t, c.Delete(t.Context(), configMap("a")))
+	reads := 0
+	err = c.read(t.Context(), &corev1.ConfigMap{}, key, func() error {
+		reads++
+		return nil
+	}, func(gone []client.ObjectKey) bool { return reads == 1 && slices.Contains(gone, key) })
+	require.NoError(t, err)
+	require.Equal(t, 2, reads)
+}
+
+// TestAnswerKeepsLaterWrite covers a write that completes while the server is asked for an earlier one.
+func TestAnswerKeepsLaterWrite(t *testing.T) {
+	later := &write{number: 2, version: "9"}
+	f := &follower{writes: map[client.ObjectKey]*write{key: later}}
+	f.answer(key, 1, "7", "")
+	require.Equal(t, &write{number: 2, version: "9"}, later)
+	f.answer(key, 2, "9", "9")
+	require.Equal(t, &write{number: 2, version: "9", asked: true}, later)
+	f.answer(key, 2, "3", "2") // the server was restored from a backup
+	require.Equal(t, "2", later.version)
 }
