@@ -29,12 +29,19 @@ type client struct {
 	mu             sync.Mutex
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 
-	source lw.Source[*object]
+	source  lw.Source[*object]
+	attempt attempt // only the goroutine of the engine uses it
 }
 
 func (l *client) Source() *lw.Source[*object] { return &l.source }
 
 func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
+	kind := listing
+	if opts.Limit == 1 {
+		kind = watching
+	}
+	l.informer.measure()
+	l.attempt.begin(kind, &opts)
 	page := new(lw.Page[*object])
 	page.Objects = negotiate(ctx, l, func(made *lw.Client[*object], yield func(*object, error) bool) {
 		response := made.List(ctx, opts.PassLookup(l, made))
@@ -45,8 +52,26 @@ func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object
 }
 
 func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*object], error] {
+	kind := watching
+	if opts.SendInitialEvents {
+		kind = streaming
+	}
+	l.informer.measure()
+	l.attempt.begin(kind, &opts)
 	return negotiate(ctx, l, func(made *lw.Client[*object], yield func(lw.Event[*object], error) bool) {
-		made.Watch(ctx, opts.PassLookup(l, made))(yield)
+		made.Watch(ctx, opts.PassLookup(l, made))(func(event lw.Event[*object], err error) bool {
+			switch event.Type {
+			case lw.Synced:
+				l.attempt.kind = watching // the list is complete, and its request continues as a watch
+			case lw.WatchStarted:
+				l.attempt.opened = true
+			}
+			if !yield(event, err) {
+				return false
+			}
+			l.informer.measure()
+			return true
+		})
 	})
 }
 
@@ -217,7 +242,7 @@ func (r *recording) collection() (*collection, error) {
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
 	client := r.client
 	client.Timeout = 0 // a client timeout would end every watch
-	client.Transport = &headers{next: r.client.Transport, want: r.request.Header}
+	client.Transport = &headers{next: r.client.Transport, want: r.request.Header, host: target.Host}
 	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
 	if err != nil {
 		return nil, fmt.Errorf("clientgo: %w", err)
@@ -250,31 +275,6 @@ func (c *collection) resource() (resource lw.Resource, version string) {
 	return lw.Resource{Raw: c.path}, ""
 }
 
-// headers is an [http.RoundTripper] that adds the headers of the clientset to each request.
-type headers struct {
-	next http.RoundTripper
-	want http.Header
-}
-
-func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
-	request = request.Clone(request.Context())
-	request.Header.Del("User-Agent") // the next RoundTripper sets the User-Agent of the rest.Config
-	for name, values := range h.want {
-		if name != "Accept" && name != "Accept-Encoding" {
-			request.Header[name] = values
-		}
-	}
-	next := h.next
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	response, err := next.RoundTrip(request)
-	if err != nil {
-		return nil, err
-	}
-	return response, requireProtobuf(request, response)
-}
-
 // WrapHTTPClient returns a copy of client for use in a clientset. Informers of this package need a ListerWatcher whose
 // clientset uses such a copy. The copy sends the same requests as client.
 func WrapHTTPClient(client *http.Client) *http.Client {
@@ -304,13 +304,10 @@ type recording struct {
 
 type recordingKey struct{}
 
-// errRecorded is returned for a request that was recorded instead of sent.
-var errRecorded = errors.New("clientgo: the request was recorded")
-
 func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	if r, ok := request.Context().Value(recordingKey{}).(*recording); ok {
 		r.request, r.client = request, t.client
-		return nil, errRecorded
+		return emptyList(request), nil
 	}
 	return t.next.RoundTrip(request)
 }

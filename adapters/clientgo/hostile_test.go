@@ -12,13 +12,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // TestHostileServers runs an informer against each hostile server in simulated time. After ten minutes the server
@@ -105,11 +106,13 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	r.values, r.versions = map[string]string{}, map[string]int{}
 	clientset := simulatedClient(r.T, &recorded{r, server}, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
-	informer = NewSharedIndexInformerWithOptions(lister, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{Random: rand.New(rand.NewPCG(1, 11)).Float64}})
-	require.NoError(r, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { r.lock(func() { r.causes = append(r.causes, err) }) }))
+	informer = NewSharedIndexInformerWithOptions(lister, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{
+		Random: rand.New(rand.NewPCG(1, 11)).Float64,
+		Trace:  traceInterruptions(func(err error) { r.lock(func() { r.causes = append(r.causes, err) }) }),
+	}})
 	_, err := informer.AddEventHandler(r)
 	require.NoError(r, err)
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(klog.NewContext(r.Context(), logr.Discard()))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -163,9 +166,7 @@ func (r *trial) check() {
 		require.NotErrorIs(r, cause, context.Canceled)
 	}
 	for _, cause := range r.server.Causes {
-		if !errors.Is(cause, lw.ErrWatchClosed) { // like client-go, the informer does not report this error
-			require.ErrorIs(r, errors.Join(r.causes...), cause)
-		}
+		require.ErrorIs(r, errors.Join(r.causes...), cause)
 	}
 }
 

@@ -1,17 +1,13 @@
 package clientgo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
@@ -30,6 +26,12 @@ type InformerOptions struct {
 	// decodes a new struct, so the informer keeps no decoded object for such readers. controller-runtime's cache is such
 	// a reader: it copies each object before it returns it. GetStore and handlers are not affected.
 	CopyingReaders bool
+
+	// Identifier publishes the metric of the store's resourceVersion, as in [cache.SharedIndexInformerOptions]. The
+	// metrics of a queue are not published, because the store applies each event when it arrives.
+	Identifier cache.InformerNameAndResource
+	// InformerMetricsProvider provides the metric. nil means the provider of [cache.SetInformerMetricsProvider].
+	InformerMetricsProvider cache.InformerMetricsProvider
 
 	Extras
 }
@@ -59,11 +61,12 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod,
 		extras:  opts.Extras,
+		meter:   newMeter(&opts),
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.codec = newCodec(&i.decoder, example, &opts.Extras, i.report)
-	source := &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
-	i.inner = lwcache.NewInformer(source, &lw.Options{StopOn: i.interrupted, Warn: (*logger)(i).Warn, Random: opts.Extras.Random})
+	i.client = &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
+	i.inner = lwcache.NewInformer(i.client, &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: opts.Extras.Random})
 	i.indexer = newIndexer(i)
 	i.readers = i.indexer
 	if opts.CopyingReaders {
@@ -97,12 +100,15 @@ type informer struct {
 	source    *source
 	decoder   decoder
 	codec     *objectCodec
+	client    *client
 	inner     *lwcache.Informer[*object]
 	indexer   *indexer // of GetStore
 	readers   *indexer // of GetIndexer
 	resync    time.Duration
 	extras    Extras
-	cause     error            // of the last interruption; only the goroutine of Run uses it
+	meter     cache.Store      // nil if the informer has no identifier
+	cause     error            // of the last interruption; only the goroutine of Run uses it and reported
+	reported  bool             // whether client-go would call its watch error handler for cause
 	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
 	mu               sync.Mutex
@@ -274,52 +280,6 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 	return i.ctx, i.onError
 }
 
-// interrupted passes the error that ended a watch or list to the watch error handler. It reports whether the informer must
-// stop, because the program is wrong and no request can ever succeed.
-func (i *informer) interrupted(cause error) (stop bool) {
-	stop = errors.Is(cause, errNotWrapped)
-	i.cause = cause
-	ctx, handler := i.running()
-	switch {
-	case handler != nil && ctx.Err() == nil && !errors.Is(cause, lw.ErrWatchClosed):
-		handler(ctx, i.reflector, apiError(cause))
-	case handler == nil && stop:
-		utilruntime.HandleErrorWithContext(ctx, cause, "the informer stops", "informer", i.name)
-	}
-	return stop
-}
-
-// logger is a logger that writes the engine's warnings to klog. It drops them if the informer has a watch error
-// handler. Like client-go, it logs errors, except for interruptions that are normal: an expired resourceVersion, and a lost
-// connection from which the informer resumes.
-type logger informer
-
-func (l *logger) Warn(msg string, args ...any) {
-	ctx, handler := (*informer)(l).running()
-	if handler != nil {
-		return
-	}
-	about := []any{"type", l.decoder.example.String(), "collection", l.source.String()}
-	resumes := false
-	for n := 0; n+1 < len(args); n += 2 {
-		switch args[n] {
-		case "cause", "collection": // l.cause and l.source say more
-		case "next":
-			resumes = args[n+1] == "watch"
-			fallthrough
-		default:
-			about = append(about, args[n], args[n+1])
-		}
-	}
-	log := klog.FromContext(ctx)
-	_, answered := errors.AsType[*lw.StatusError](l.cause)
-	if errors.Is(l.cause, lw.ErrExpired) || resumes && !answered && !errors.Is(l.cause, lw.ErrInvalidResponse) {
-		log.Info(msg, append([]any{"cause", l.cause}, about...)...)
-	} else {
-		log.Error(l.cause, msg, about...)
-	}
-}
-
 // registration implements [cache.ResourceEventHandlerRegistration].
 type registration struct {
 	*lwcache.Registration[*object]
@@ -436,31 +396,3 @@ func (i *informer) report(o *object, err error) {
 	utilruntime.HandleErrorWithContext(ctx, err, "cannot decode or transform an object",
 		"object", o.Key().String(), "resourceVersion", o.GetResourceVersion(), "type", i.decoder.example.String())
 }
-
-// apiError wraps an [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It
-// returns other errors unchanged.
-func apiError(err error) error {
-	from, ok := errors.AsType[*lw.StatusError](err)
-	if !ok {
-		return err
-	}
-	details := &metav1.StatusDetails{Name: from.Name, Group: from.Group, Kind: from.Kind, RetryAfterSeconds: int32(from.RetryAfter.Seconds())}
-	for _, cause := range from.Causes {
-		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseType(cause.Reason), Message: cause.Message, Field: cause.Field})
-	}
-	status := metav1.Status{
-		Status: metav1.StatusFailure, Message: cmp.Or(from.Message, from.Error()), Reason: metav1.StatusReason(from.Reason), Code: int32(from.Code), Details: details,
-	}
-	if status.Reason == "" {
-		status.Reason = apierrors.NewGenericServerResponse(from.Code, "get", schema.GroupResource{}, "", from.Message, 0, false).ErrStatus.Reason
-	}
-	return &statusError{&apierrors.StatusError{ErrStatus: status}, err}
-}
-
-// statusError matches both an [apierrors.StatusError] and the error of package lw.
-type statusError struct {
-	*apierrors.StatusError
-	lw error
-}
-
-func (e *statusError) Unwrap() []error { return []error{e.StatusError, e.lw} }

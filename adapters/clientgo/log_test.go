@@ -66,7 +66,7 @@ func TestLog(t *testing.T) {
 			return false
 		}, time.Minute, time.Millisecond, parts)
 	}
-	logged(`"error"="the server answered 403 Forbidden: not you"`)
+	logged(`"error"="failed to list *v1.Pod: not you"`)
 	waitSynced(t, informer.HasSyncedChecker())
 	server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"}))
 	server.CloseWatches()

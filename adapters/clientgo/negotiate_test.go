@@ -3,6 +3,7 @@ package clientgo
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -110,11 +110,11 @@ func TestServerStopsSupportingProtobuf(t *testing.T) {
 		server := midway{protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}, make(chan string, 100)}
 		var rejections atomic.Int32
 		informer, stop := simulate(t, server, func(i *informer) {
-			require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
-				if apierrors.IsNotAcceptable(err) {
+			i.extras.Trace = traceInterruptions(func(err error) {
+				if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Code == http.StatusNotAcceptable {
 					rejections.Add(1)
 				}
-			}))
+			})
 		})
 		defer stop()
 		require.EqualValues(t, 1, rejections.Load())

@@ -14,10 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
@@ -122,13 +124,14 @@ func followRebuilt(t *testing.T, server *hostile.Server, rebuild *hostile.Rebuil
 	counter := &listCounter{next: server}
 	clientset := simulatedClient(t, counter, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
-	informer := NewSharedIndexInformerWithOptions(lister, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{Random: rand.New(rand.NewPCG(1, 11)).Float64}})
 	interrupted := make(chan error, 100)
-	require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { interrupted <- err }))
+	informer := NewSharedIndexInformerWithOptions(lister, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{
+		Random: rand.New(rand.NewPCG(1, 11)).Float64, Trace: traceInterruptions(func(err error) { interrupted <- err }),
+	}})
 	handler := &identities{t: t, uids: map[string]string{}}
 	_, err := informer.AddEventHandler(handler)
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -84,6 +84,18 @@ func versionOf(server *lwtest.Server) string {
 	return version
 }
 
+// traceInterruptions returns an [Extras.Trace] that passes the cause of every interruption to add. The watch error handler
+// receives only some of them.
+func traceInterruptions(add func(error)) func(string) *lw.Trace {
+	return func(string) *lw.Trace {
+		return &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
+			if event.Type == lw.Interrupted {
+				add(event.Interruption.Err)
+			}
+		}}
+	}
+}
+
 // recorder is an event handler that records each event as a string.
 type recorder struct {
 	mu     sync.Mutex

@@ -89,9 +89,10 @@ func TestLargeObjectsArriveOverSlowLink(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				clientset := simulatedClient(t, slowLink{c.server}, protobufConfig("http://simulated"))
 				lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
-				informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil)
 				var errs recorder
-				require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { errs.add("%v", err) }))
+				informer := NewSharedIndexInformerWithOptions(lister, &corev1.Pod{}, InformerOptions{Extras: Extras{
+					Trace: traceInterruptions(func(err error) { errs.add("%v", err) }),
+				}})
 				var handler recorder
 				_, err := informer.AddEventHandler(&handler)
 				require.NoError(t, err)

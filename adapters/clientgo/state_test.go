@@ -103,7 +103,7 @@ func TestListerWithoutWrappedClient(t *testing.T) {
 			informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil)
 			informer.Run(t.Context().Done())
 			require.True(t, informer.IsStopped())
-			require.Equal(t, []string{errNotWrapped.Error()}, reported())
+			require.Equal(t, []string{"failed to list *v1.Pod: " + errNotWrapped.Error()}, reported())
 		})
 	}
 }

@@ -1,0 +1,77 @@
+package clientgo
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/metrics"
+)
+
+// emptyList returns the response to a request that was recorded instead of sent. It is successful, because client-go
+// counts it. An error would look like a failure of the server.
+func emptyList(request *http.Request) *http.Response {
+	const list = `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`
+	return &http.Response{
+		StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(list)), ContentLength: int64(len(list)), Request: request,
+	}
+}
+
+// headers is an [http.RoundTripper] that adds the headers of the clientset to each request. Like client-go, it counts the
+// requests in the metric of package metrics, which is usually called rest_client_requests_total.
+type headers struct {
+	next http.RoundTripper
+	want http.Header
+	host string
+
+	counted atomic.Bool // whether a successful response was skipped, because client-go has counted the recorded request
+}
+
+func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Del("User-Agent") // the next RoundTripper sets the User-Agent of the rest.Config
+	for name, values := range h.want {
+		if name != "Accept" && name != "Accept-Encoding" {
+			request.Header[name] = values
+		}
+	}
+	next := h.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	response, err := next.RoundTrip(request)
+	code := "<error>"
+	if err == nil {
+		code = strconv.Itoa(response.StatusCode)
+	}
+	if code != "200" || !h.counted.CompareAndSwap(false, true) {
+		metrics.RequestResult.Increment(request.Context(), code, request.Method, h.host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return response, requireProtobuf(request, response)
+}
+
+// newMeter returns an empty store whose bookmarks set the metric of the store's resourceVersion, or nil without an
+// identifier. Only client-go's own stores can reach the global provider of [cache.SetInformerMetricsProvider].
+func newMeter(opts *InformerOptions) cache.Store {
+	if !opts.Identifier.Reserved() {
+		return nil
+	}
+	return cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(opts.Identifier, opts.InformerMetricsProvider))
+}
+
+// measure updates the metric after the store may have changed.
+func (i *informer) measure() {
+	if i.meter == nil {
+		return
+	}
+	if version := i.LastSyncResourceVersion(); version != "" && version != i.meter.LastStoreSyncResourceVersion() {
+		i.meter.Bookmark(version)
+	}
+}

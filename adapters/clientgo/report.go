@@ -1,0 +1,148 @@
+package clientgo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// attempt describes the current request of an informer, and decides which failures client-go reports. client-go tries a
+// streaming list and then an ordinary list, and reports only the failure of the ordinary list. It reports a watch only
+// if the server rejects the request, and waits silently while the server refuses connections or asks it to wait.
+type attempt struct {
+	kind     requestKind
+	latest   bool // whether the request is a first page that accepts only the latest state
+	opened   bool // whether the response to a watch or a streaming list has begun
+	failures int  // number of consecutive failures since the last complete list or open watch
+	failed   bool // whether the failure of the request is already counted
+}
+
+type requestKind uint8
+
+const (
+	listing requestKind = iota
+	streaming
+	watching // or a check of the engine before a watch, which client-go does not have
+)
+
+// begin records that a request starts.
+func (a *attempt) begin(kind requestKind, opts *lw.ListOptions) {
+	failures := a.failures
+	if !a.failed { // the last request was successful
+		failures = 0
+	}
+	*a = attempt{kind: kind, latest: opts.ResourceVersion == "" && opts.Continue == "", failures: failures}
+}
+
+// retries is how often client-go's HTTP client repeats a request that the server has asked to send later.
+const retries = 10
+
+// fail records that the request has ended, and reports whether client-go would call its watch error handler.
+func (a *attempt) fail(cause error) (reported bool) {
+	if a.failed = true; a.kind == watching && a.opened {
+		a.failures = 0
+		return false
+	}
+	a.failures++
+	status, answered := errors.AsType[*lw.StatusError](cause)
+	limited := answered && status.Code == http.StatusTooManyRequests
+	outdated := false
+	for _, target := range []error{lw.ErrExpired, lw.ErrResourceVersionTooLarge, lw.ErrVersionRegressed, lw.ErrReplaced} {
+		outdated = outdated || errors.Is(cause, target)
+	}
+	switch {
+	case errors.Is(cause, errNotWrapped):
+		return true
+	case utilnet.IsConnectionRefused(cause), answered && status.RetryAfter > 0 && (limited || status.Code >= 500 && a.failures <= retries):
+		return false
+	case a.kind == listing:
+		return !outdated || a.latest
+	case a.kind == streaming && answered:
+		return lw.IsPermanent(cause) // the engine does not fall back to an ordinary list
+	case a.kind == streaming && !errors.Is(cause, lw.ErrInvalidResponse):
+		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause)
+	}
+	return answered && !limited ||
+		!answered && !outdated && !errors.Is(cause, lw.ErrInvalidResponse) && !errors.Is(cause, lw.ErrSilent) &&
+			!utilnet.IsProbableEOF(cause) && !utilnet.IsTimeout(cause)
+}
+
+// interrupted passes an error to the watch error handler, or logs it, if client-go would. It reports whether the informer
+// must stop, because the program is wrong and no request can ever succeed.
+func (i *informer) interrupted(cause error) (stop bool) {
+	attempt := &i.client.attempt
+	i.cause, i.reported = cause, attempt.fail(cause)
+	ctx, handler := i.running()
+	if !i.reported || ctx.Err() != nil {
+		return false
+	}
+	err := apiError(cause)
+	if attempt.kind != watching {
+		err = fmt.Errorf("failed to list %v: %w", i.decoder.example, err)
+	}
+	switch {
+	case handler != nil:
+		handler(ctx, i.reflector, err)
+	case !errors.Is(cause, lw.ErrExpired): // warn logs it
+		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", i.about()...)
+	}
+	return errors.Is(cause, errNotWrapped)
+}
+
+// about returns the keys and values that identify the informer in a log.
+func (i *informer) about() []any {
+	return []any{"type", i.decoder.example.String(), "collection", i.source.String()}
+}
+
+// warn writes a warning of the engine to klog as information, unless interrupted has reported it.
+func (i *informer) warn(_ string, args ...any) {
+	ctx, handler := i.running()
+	if i.reported && (handler != nil || !errors.Is(i.cause, lw.ErrExpired)) {
+		return
+	}
+	about := append([]any{"cause", i.cause}, i.about()...)
+	for n := 0; n+1 < len(args); n += 2 {
+		if args[n] != "cause" && args[n] != "collection" { // about has them
+			about = append(about, args[n], args[n+1])
+		}
+	}
+	klog.FromContext(ctx).Info("The list or watch was interrupted", about...)
+}
+
+// apiError wraps an [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It
+// returns other errors unchanged.
+func apiError(err error) error {
+	from, ok := errors.AsType[*lw.StatusError](err)
+	if !ok {
+		return err
+	}
+	details := &metav1.StatusDetails{Name: from.Name, Group: from.Group, Kind: from.Kind, RetryAfterSeconds: int32(from.RetryAfter.Seconds())}
+	for _, cause := range from.Causes {
+		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseType(cause.Reason), Message: cause.Message, Field: cause.Field})
+	}
+	status := metav1.Status{
+		Status: metav1.StatusFailure, Message: cmp.Or(from.Message, from.Error()), Reason: metav1.StatusReason(from.Reason), Code: int32(from.Code), Details: details,
+	}
+	if status.Reason == "" {
+		status.Reason = apierrors.NewGenericServerResponse(from.Code, "get", schema.GroupResource{}, "", from.Message, 0, false).ErrStatus.Reason
+	}
+	return &statusError{&apierrors.StatusError{ErrStatus: status}, err}
+}
+
+// statusError matches both an [apierrors.StatusError] and the error of package lw.
+type statusError struct {
+	*apierrors.StatusError
+	lw error
+}
+
+func (e *statusError) Unwrap() []error { return []error{e.StatusError, e.lw} }
