@@ -143,6 +143,9 @@ func (c *objectCodec) transformed(o *object) (*object, error) {
 	case after == nil:
 		return nil, errNilResult
 	}
+	if c.decoder.share != nil {
+		c.decoder.share(after)
+	}
 	if result, ok := after.(runtime.Object); ok {
 		made := c.decoder.encode(result, o.encoded)
 		if made != nil && lw.KeyOf(made) == lw.KeyOf(o) && made.GetResourceVersion() == o.GetResourceVersion() {
@@ -199,6 +202,9 @@ func (d *decoder) read(o *object, keep bool) (any, error) {
 		}
 		if value == nil {
 			value, known = made, own
+			if d.share != nil {
+				d.share(made)
+			}
 		}
 	}
 	if keep {
@@ -295,6 +301,7 @@ type decoder struct {
 	kind    schema.GroupVersionKind // set only for PartialObjectMetadata
 	fields  []string                // paths of the fields to keep; if empty, all fields are kept
 	recent  *recent
+	share   func(any) // receives each struct that several readers share; may be nil
 }
 
 func newDecoder(example runtime.Object) decoder {

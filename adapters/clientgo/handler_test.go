@@ -2,11 +2,16 @@ package clientgo
 
 import (
 	"fmt"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 )
@@ -193,4 +198,30 @@ func TestHandlersAreAddedAndRemovedConcurrently(t *testing.T) {
 	_, err := informer.AddEventHandler(&last)
 	require.NoError(t, err)
 	eventually(t, func() bool { return len(last.all()) == 20 })
+}
+
+// A registration has the same name as in client-go, and an informer without resyncs has no handlers with resyncs.
+func TestHandlersLikeClientGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))
+		lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
+		var updates [2]atomic.Int32 // number of resyncs, which must be zero
+		var names [2][]string
+		for n, informer := range []cache.SharedIndexInformer{
+			cache.NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil), NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil),
+		} {
+			count := cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { updates[n].Add(1) }}
+			for _, handler := range []cache.ResourceEventHandler{count, &count, &recorder{}} {
+				registered, err := informer.AddEventHandlerWithResyncPeriod(handler, time.Minute)
+				require.NoError(t, err)
+				names[n] = append(names[n], registered.HasSyncedChecker().Name())
+			}
+			stop := start(t, informer)
+			time.Sleep(3 * time.Minute)
+			stop()
+		}
+		require.Equal(t, names[0], names[1])
+		require.Zero(t, updates[0].Load())
+		require.Zero(t, updates[1].Load())
+	})
 }

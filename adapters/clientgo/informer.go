@@ -58,12 +58,15 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	}
 	i := &informer{
 		source:  from,
+		example: example,
 		decoder: newDecoder(example),
-		resync:  opts.ResyncPeriod,
-		extras:  opts.Extras,
-		meter:   newMeter(&opts),
+		resync:  opts.ResyncPeriod, shortestResync: opts.ResyncPeriod,
+		extras: opts.Extras,
+		meter:  newMeter(&opts),
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
+	i.mutations = cache.NewCacheMutationDetector(i.decoder.example.String())
+	i.decoder.share = i.mutations.AddObject
 	i.codec = newCodec(&i.decoder, example, &opts.Extras, i.report)
 	i.client = &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
 	i.inner = lwcache.NewInformer(i.client, &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: opts.Extras.Random})
@@ -97,21 +100,25 @@ func StateOf(shared interface{ HasSynced() bool }) (state lw.State, ok bool) {
 // informer implements [cache.SharedIndexInformer].
 type informer struct {
 	name      string
+	example   runtime.Object
 	source    *source
 	decoder   decoder
 	codec     *objectCodec
 	client    *client
 	inner     *lwcache.Informer[*object]
-	indexer   *indexer // of GetStore
-	readers   *indexer // of GetIndexer
-	resync    time.Duration
+	indexer   *indexer      // of GetStore
+	readers   *indexer      // of GetIndexer
+	resync    time.Duration // default of handlers
 	extras    Extras
 	meter     cache.Store      // nil if the informer has no identifier
 	cause     error            // of the last interruption; only the goroutine of Run uses it and reported
 	reported  bool             // whether client-go would call its watch error handler for cause
 	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
+	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true
+
 	mu               sync.Mutex
+	shortestResync   time.Duration   // of the informer and of the handlers that were added before the start
 	ctx              context.Context // context that was passed to RunWithContext
 	started, stopped bool
 	onError          cache.WatchErrorHandlerWithContext
@@ -126,7 +133,12 @@ func (i *informer) RunWithContext(ctx context.Context) {
 		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
 		return
 	}
+	detecting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { i.mutations.Run(detecting.Done()) })
 	i.follow(ctx)
+	stop()
+	running.Wait()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
@@ -134,18 +146,26 @@ func (i *informer) RunWithContext(ctx context.Context) {
 
 // follow runs the inner informer with the trace and the state directory from Extras.
 func (i *informer) follow(ctx context.Context) {
+	ctx = i.traced(ctx)
 	if c, err := i.source.resolve(ctx); err == nil { // after an error, inner.Run resolves the source again and reports the error
-		if i.extras.Trace != nil {
-			if trace := i.extras.Trace(c.path); trace != nil {
-				ctx = lw.WithTrace(ctx, trace)
-			}
-		}
 		if i.extras.StateDir != "" {
 			defer keepState(ctx, i, c)()
 		}
 	}
 	// Run ends only when ctx is done, or after an error that interrupted has reported.
 	_ = i.inner.Run(ctx)
+}
+
+// traced returns ctx with the trace from Extras.
+func (i *informer) traced(ctx context.Context) context.Context {
+	if i.extras.Trace != nil {
+		if c, err := i.source.resolve(ctx); err == nil {
+			if trace := i.extras.Trace(c.path); trace != nil {
+				return lw.WithTrace(ctx, trace)
+			}
+		}
+	}
+	return ctx
 }
 
 func (i *informer) IsStopped() bool {
@@ -284,12 +304,13 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 type registration struct {
 	*lwcache.Registration[*object]
 	informer *informer
+	name     string
 }
 
 func (r *registration) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
 
 func (r *registration) HasSyncedChecker() cache.DoneChecker {
-	return checker{r.informer.name + " handler", r.Synced()}
+	return checker{r.name, r.Synced()}
 }
 
 // ShutdownChan returns a channel that is closed when the handler has stopped. [cache.ShutDownEventHandler] waits for
@@ -313,17 +334,46 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
 	}
-	resync := i.resync
-	if options.ResyncPeriod != nil {
-		resync = *options.ResyncPeriod
-	}
-	if resync > 0 {
-		resync = max(resync, minimumResync)
-	}
+	resync := i.resyncPeriod(&options)
 	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
 		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
 	})
-	return &registration{Registration: inner, informer: i}, nil
+	// client-go's informer knows how to name a handler. It never runs.
+	named, err := cache.NewSharedIndexInformer(nil, i.example, 0, nil).AddEventHandler(handler)
+	if err != nil {
+		return nil, err
+	}
+	return &registration{Registration: inner, informer: i, name: named.HasSyncedChecker().Name()}, nil
+}
+
+// resyncPeriod returns the resync period of a new handler. Like client-go, an informer without resyncs has no handlers with
+// resyncs, and a handler that is added after the start cannot have a shorter period than the others.
+func (i *informer) resyncPeriod(options *cache.HandlerOptions) time.Duration {
+	logger, want := klog.Background(), i.resync
+	if options.Logger != nil {
+		logger = *options.Logger
+	}
+	if options.ResyncPeriod != nil {
+		want = *options.ResyncPeriod
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if want <= 0 {
+		return 0
+	}
+	period := max(want, minimumResync)
+	switch {
+	case i.shortestResync == 0:
+		period = 0
+	case !i.started:
+		i.shortestResync = min(i.shortestResync, period)
+	default:
+		period = max(period, i.shortestResync)
+	}
+	if period != want {
+		logger.Info("Warning: the informer does not support the resync period of a handler", "informer", i.name, "resyncPeriod", want, "usedPeriod", period)
+	}
+	return period
 }
 
 // RemoveEventHandler implements [cache.SharedInformer]. It drops the queued events of the handler.

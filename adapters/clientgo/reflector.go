@@ -1,0 +1,150 @@
+package clientgo
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// ReflectorOptions contains the settings of a [Reflector]. The zero value is valid.
+type ReflectorOptions struct {
+	// ResyncPeriod is the time between two calls of the store's Resync method. Zero means that it is never called.
+	ResyncPeriod time.Duration
+	// WatchErrorHandler is called for the failures for which client-go calls it. If it is nil, the reflector logs them.
+	WatchErrorHandler cache.WatchErrorHandlerWithContext
+
+	// Extras apply to the requests and the objects. CoalesceEvents, QueueCapacity, Compress and StateDir have no effect.
+	Extras
+}
+
+// Reflector feeds a store of its caller with the objects of a collection, like [cache.Reflector]. It keeps no objects.
+type Reflector struct {
+	informer *informer // only for its requests and decoder; its own store stays empty
+	store    cache.ReflectorStore
+	resync   time.Duration
+	version  atomic.Pointer[string]
+}
+
+// NewReflector returns a reflector that runs when its Run method is called. See [NewSharedIndexInformerWithOptions] for
+// the requirements on lister and example.
+//
+// The reflector calls the store like client-go's. A list becomes a call of Replace. Events become calls of Add, Update and
+// Delete, with the last state of a deleted object. If the store implements [cache.ReflectorBookmarkStore] or
+// [cache.ResourceVersionUpdater], it also receives resourceVersions. The store owns all objects that it receives.
+//
+// An object that cannot be decoded is reported and skipped. If Replace returns an error, the reflector lists again.
+func NewReflector(lister cache.ListerWatcher, example runtime.Object, store cache.ReflectorStore, opts ReflectorOptions) *Reflector {
+	opts.Extras.StateDir, opts.Extras.Compress = "", false
+	i := newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, InformerOptions{Extras: opts.Extras})
+	i.onError = opts.WatchErrorHandler
+	return &Reflector{informer: i, store: store, resync: opts.ResyncPeriod}
+}
+
+// LastSyncResourceVersion returns the resourceVersion that the store has reached, or "" before the first list.
+func (r *Reflector) LastSyncResourceVersion() string {
+	if version := r.version.Load(); version != nil {
+		return *version
+	}
+	return ""
+}
+
+// Run feeds the store until stop is closed. It can be called once.
+func (r *Reflector) Run(stop <-chan struct{}) { r.RunWithContext(wait.ContextForChannel(stop)) }
+
+// RunWithContext feeds the store until ctx is done. It can be called once.
+func (r *Reflector) RunWithContext(ctx context.Context) {
+	i := r.informer
+	if err := i.beforeStart(func() { i.started, i.ctx = true, ctx }); err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "the reflector has already started", i.about()...)
+		return
+	}
+	ctx, stop := context.WithCancel(i.traced(ctx))
+	var resyncing sync.WaitGroup
+	defer resyncing.Wait()
+	defer stop()
+	if r.resync > 0 {
+		resyncing.Go(func() { wait.UntilWithContext(ctx, r.resyncStore, r.resync) })
+	}
+	for r.follow(ctx) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second): // the store may recover
+		}
+	}
+}
+
+func (r *Reflector) resyncStore(ctx context.Context) {
+	if r.LastSyncResourceVersion() != "" { // not at the start
+		r.check(ctx, r.store.Resync(), "resync the store")
+	}
+}
+
+// follow feeds the store with a list and its watches. It returns true if the store has rejected a list.
+func (r *Reflector) follow(ctx context.Context) (retry bool) {
+	i := r.informer
+	opts := &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i), Random: i.extras.Random}
+	var list cache.Store // objects of the list in progress, or nil
+	for event := range lw.Resume(ctx, i.client, lw.Held{}, opts) {
+		switch event.Type {
+		case lw.ListStarted:
+			list = cache.NewStore(cache.MetaNamespaceKeyFunc)
+		case lw.Synced:
+			if !r.check(ctx, r.store.Replace(list.List(), event.ResourceVersion), "replace the objects of the store") {
+				return true
+			}
+			list = nil
+		case lw.Added, lw.Modified, lw.Deleted:
+			if list != nil {
+				r.apply(ctx, list, &event)
+			} else {
+				r.apply(ctx, r.store, &event)
+			}
+		case lw.Bookmark:
+			if store, ok := r.store.(cache.ReflectorBookmarkStore); ok {
+				r.check(ctx, store.Bookmark(event.ResourceVersion), "pass a bookmark to the store")
+			}
+		case lw.DecodeFailed:
+			utilruntime.HandleErrorWithContext(ctx, event.Err, "cannot decode an object", i.about()...)
+		}
+		if version := event.ResourceVersion; list == nil && version != "" && version != r.LastSyncResourceVersion() {
+			r.version.Store(&version)
+			if store, ok := r.store.(cache.ResourceVersionUpdater); ok && event.Type != lw.Synced {
+				store.UpdateResourceVersion(version)
+			}
+		}
+	}
+	return false
+}
+
+// apply decodes the object of an event, and adds it to a store or removes it.
+func (r *Reflector) apply(ctx context.Context, to cache.ReflectorStore, event *lw.Event[*object]) {
+	made, err := r.informer.decoder.decode(event.Object.encoded)
+	if err != nil {
+		r.informer.report(event.Object, err)
+		return
+	}
+	change := to.Add
+	switch event.Type {
+	case lw.Modified:
+		change = to.Update
+	case lw.Deleted:
+		change = to.Delete
+	}
+	r.check(ctx, change(made), "pass an object to the store")
+}
+
+// check reports an error of the store. It returns false if there is one.
+func (r *Reflector) check(ctx context.Context, err error, action string) bool {
+	if err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "cannot "+action, r.informer.about()...)
+	}
+	return err == nil
+}
