@@ -20,7 +20,7 @@ func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
-	informer := podInformer(t, server, nil)
+	informer := NewSharedIndexInformer(listerOf(t, server, "pods"), &corev1.Pod{}, minimumResync, nil)
 	var group sync.WaitGroup
 	handlers := make([]recorder, 5)
 	for n := range handlers {
