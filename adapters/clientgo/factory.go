@@ -91,7 +91,7 @@ func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.N
 	}
 	return f.SharedInformerFactory.InformerFor(example, func(_ kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 		gvr := identity(resource)
-		return f.informer(gvr, namespace, example, resync, f.InformerName().WithResource(gvr))
+		return f.informer(gvr, namespace, example, resync, f.InformerName().WithResource(gvr), "")
 	})
 }
 
@@ -151,7 +151,7 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 }
 
 // informer returns an informer for the objects of a resource in a namespace. example has the Go type of these objects.
-func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration, identifier cache.InformerNameAndResource) cache.SharedIndexInformer {
+func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration, identifier cache.InformerNameAndResource, description string) cache.SharedIndexInformer {
 	target := c.dynamic.Resource(gvr).Namespace(namespace)
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -165,10 +165,11 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go uses the same precedence
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
-		ResyncPeriod: resync,
-		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		Identifier:   identifier,
-		Extras:       c.opts.Extras,
+		ResyncPeriod:      resync,
+		Indexers:          cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		Identifier:        identifier,
+		ObjectDescription: description,
+		Extras:            c.opts.Extras,
 	})
 }
 
@@ -227,7 +228,7 @@ func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.Gener
 	defer r.mu.Unlock()
 	made := r.informers[gvr]
 	if made == nil {
-		informer := r.informer(gvr, r.opts.Namespace, r.example, r.resync, cache.InformerNameAndResource{})
+		informer := r.informer(gvr, r.opts.Namespace, r.example, r.resync, cache.InformerNameAndResource{}, gvr.String())
 		made = &resourceInformer{informer: informer, lister: r.lister(informer.GetIndexer(), gvr)}
 		r.informers[gvr] = made
 	}

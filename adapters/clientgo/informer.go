@@ -22,6 +22,9 @@ type InformerOptions struct {
 	ResyncPeriod time.Duration // default resync period of handlers; zero disables resyncs
 	Indexers     cache.Indexers
 
+	// ObjectDescription is the type of the objects in the log. "" means the Go type.
+	ObjectDescription string
+
 	// CopyingReaders makes the informer's GetIndexer return objects whose only useful method is DeepCopyObject. It
 	// decodes a new struct, so the informer keeps no decoded object for such readers. controller-runtime's cache is such
 	// a reader: it copies each object before it returns it. GetStore and handlers are not affected.
@@ -58,7 +61,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	}
 	i := &informer{
 		source:  from,
-		example: example,
+		example: example, description: opts.ObjectDescription,
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod, shortestResync: opts.ResyncPeriod,
 		extras: opts.Extras,
@@ -99,21 +102,22 @@ func StateOf(shared interface{ HasSynced() bool }) (state lw.State, ok bool) {
 
 // informer implements [cache.SharedIndexInformer].
 type informer struct {
-	name      string
-	example   runtime.Object
-	source    *source
-	decoder   decoder
-	codec     *objectCodec
-	client    *client
-	inner     *lwcache.Informer[*object]
-	indexer   *indexer      // of GetStore
-	readers   *indexer      // of GetIndexer
-	resync    time.Duration // default of handlers
-	extras    Extras
-	meter     cache.Store      // nil if the informer has no identifier
-	cause     error            // of the last interruption; only the goroutine of Run uses it and reported
-	reported  bool             // whether client-go would call its watch error handler for cause
-	reflector *cache.Reflector // never runs; only identifies the informer to the watch error handler
+	name        string
+	example     runtime.Object
+	description string
+	source      *source
+	decoder     decoder
+	codec       *objectCodec
+	client      *client
+	inner       *lwcache.Informer[*object]
+	indexer     *indexer      // of GetStore
+	readers     *indexer      // of GetIndexer
+	resync      time.Duration // default of handlers
+	extras      Extras
+	meter       cache.Store      // nil if the informer has no identifier
+	cause       error            // of the last interruption; only the goroutine of Run uses it and reported
+	reported    bool             // whether client-go would call its watch error handler for cause
+	reflector   *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
 	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true
 

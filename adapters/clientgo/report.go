@@ -88,7 +88,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 	}
 	err := apiError(cause)
 	if attempt.kind != watching {
-		err = fmt.Errorf("failed to list %v: %w", i.decoder.example, err)
+		err = fmt.Errorf("failed to list %v: %w", cmp.Or(i.description, i.decoder.example.String()), err)
 	}
 	switch {
 	case handler != nil:
@@ -101,7 +101,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 
 // about returns the keys and values that identify the informer in a log.
 func (i *informer) about() []any {
-	return []any{"type", i.decoder.example.String(), "collection", i.source.String()}
+	return []any{"type", cmp.Or(i.description, i.decoder.example.String()), "collection", i.source.String()}
 }
 
 // warn writes a warning of the engine to klog as information, unless interrupted has reported it.
