@@ -90,7 +90,7 @@ func (r *Reflector) resyncStore(ctx context.Context) {
 // follow feeds the store with a list and its watches. It returns true if the store has rejected a list.
 func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	i := r.informer
-	opts := &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i), Random: i.extras.Random}
+	opts := &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: i.extras.Random}
 	var list cache.Store // objects of the list in progress, or nil
 	for event := range lw.Resume(ctx, i.client, lw.Held{}, opts) {
 		switch event.Type {

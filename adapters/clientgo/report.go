@@ -57,7 +57,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	status, answered := errors.AsType[*lw.StatusError](cause)
 	limited := answered && status.Code == http.StatusTooManyRequests
 	outdated := false
-	for _, target := range []error{lw.ErrExpired, lw.ErrResourceVersionTooLarge, lw.ErrVersionRegressed, lw.ErrReplaced} {
+	for _, target := range []error{lw.ErrExpired, lw.ErrResourceVersionTooLarge, lw.ErrInconsistent} {
 		outdated = outdated || errors.Is(cause, target)
 	}
 	switch {

@@ -219,7 +219,7 @@ func information(o *observed) []string {
 
 // programs returns the program with client-go's informers and the one with this module's.
 func programs(t *testing.T, config *rest.Config) (stock, ours *observed) {
-	port := config.Host[strings.LastIndex(config.Host, ":"):]
+	port := strings.TrimRight(config.Host[strings.LastIndex(config.Host, ":"):], "/")
 	stock = &observed{name: "client-go", host: "127.0.0.1" + port, lines: map[string]bool{}}
 	ours = &observed{name: "listwatch", host: "localhost" + port, lines: map[string]bool{}}
 	for _, o := range []*observed{stock, ours} {
