@@ -36,7 +36,7 @@ export class FakeCluster {
   interrupt(message?: string): void
   /**
    * Responds to the requests for a resource such as `"pods"` with an HTTP status, until `recover` is called. With
-   * `namespace`, it affects only the collections of that namespace. A collection that has not been loaded stops if the
+   * `namespace`, it affects only the collections of that namespace. A collection that has not loaded yet stops if the
    * status is 400, 401, 403, 404 or 422. In all other cases, the collection is interrupted.
    */
   reject(resource: string, status: number, { namespace, message }?: {

@@ -99,15 +99,17 @@ func TestNewStopsWithTheContext(t *testing.T) {
 }
 
 // If this package imported Kubernetes or etcd, each test binary would take minutes to compile. The same applies to
-// package need, which this package imports.
+// packages need and kubeassets, which this package imports.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	need, err := filepath.Glob("../../internal/testkit/need/*.go")
-	require.NoError(t, err)
-	require.NotEmpty(t, need)
-	files = append(files, need...)
 	require.NotEmpty(t, files)
+	for _, name := range []string{"need", "kubeassets"} {
+		imported, err := filepath.Glob("../../internal/testkit/" + name + "/*.go")
+		require.NoError(t, err)
+		require.NotEmpty(t, imported)
+		files = append(files, imported...)
+	}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -117,7 +119,8 @@ func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 		for _, spec := range file.Imports {
 			path, err := strconv.Unquote(spec.Path.Value)
 			require.NoError(t, err)
-			if path == "github.com/seed-6d2a410a/listwatch/internal/testkit/need" {
+			switch path {
+			case "github.com/seed-6d2a410a/listwatch/internal/testkit/need", "github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets":
 				continue
 			}
 			first, _, _ := strings.Cut(path, "/")

@@ -23,6 +23,10 @@ const (
 // noInitialEnd is a part of the text of the error for a streaming list without the bookmark at its end.
 const noInitialEnd = "initial-events-end bookmark"
 
+// contradicted is a part of the text of the error for a watch that does not deliver a change within 5 seconds although a check
+// has shown it, for example because the connection stalls.
+const contradicted = "contradict the earlier state"
+
 // causes assigns names to errors. The first matching entry applies.
 var causes = []struct {
 	target error
@@ -48,6 +52,9 @@ func causeOf(err error) (string, error) {
 	_, undecodable := errors.AsType[*lw.DecodeError](err)
 	if errors.Is(err, lw.ErrInconsistent) && strings.Contains(err.Error(), noInitialEnd) {
 		return noInitialEnd, nil
+	}
+	if errors.Is(err, lw.ErrInconsistent) && strings.Contains(err.Error(), contradicted) {
+		return contradicted, nil
 	}
 	if undecodable || errors.Is(err, lw.ErrInvalidResponse) {
 		return "", err
