@@ -87,11 +87,21 @@ func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 // GetObjectMeta implements [metav1.ObjectMetaAccessor]. Readers use the metadata to match labels, so it contains only the
 // metadata that the store can read without decoding the object.
 func (h *handle) GetObjectMeta() metav1.Object {
-	return &metav1.ObjectMeta{
+	return &metadata{metav1.ObjectMeta{
 		Namespace: h.object.GetNamespace(), Name: h.object.GetName(), UID: types.UID(h.object.GetUID()),
-		ResourceVersion: h.object.GetResourceVersion(), Labels: maps.Collect(labelsOf(h.object)),
-	}
+		ResourceVersion: h.object.GetResourceVersion(),
+	}, h.object}
 }
+
+// metadata reads the labels only when a reader asks for them, because controller-runtime gets the metadata of each object
+// even if it selects all objects.
+type metadata struct {
+	metav1.ObjectMeta
+	of *object
+}
+
+// GetLabels returns the labels of the stored object.
+func (m *metadata) GetLabels() map[string]string { return maps.Collect(labelsOf(m.of)) }
 
 // undecodable is the copy of an object that cannot be decoded. Its type name appears in controller-runtime's error.
 type undecodable struct{ *handle }
