@@ -24,7 +24,9 @@ type anyReader struct {
 	// known contains recently decoded short strings by hash. Objects of a collection have most of them in common, above all
 	// the member names.
 	known [1024]any
-	err   error
+
+	standard []byte // reused for the JSON that a method UnmarshalJSON or encoding/json decodes
+	err      error
 }
 
 type member struct {

@@ -200,12 +200,13 @@ func decodeInterface(r *anyReader, into reflect.Value) {
 }
 
 func decodeStandard(r *anyReader, into reflect.Value) {
-	text, err := []byte(r.raw()), error(nil)
+	var err error
+	r.standard = append(r.standard[:0], r.raw()...)
 	switch pointer := into.Addr().Interface().(type) {
 	case json.Unmarshaler:
-		err = pointer.UnmarshalJSON(text)
+		err = pointer.UnmarshalJSON(r.standard)
 	default:
-		err = json.Unmarshal(text, pointer)
+		err = json.Unmarshal(r.standard, pointer)
 	}
 	r.fail(err)
 }
