@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testObject is stored under the only key of these tests. Every write stores a new testObject.
+// testObject is the object type of these tests. They store all objects under one key. Every write stores a new
+// testObject.
 type testObject struct {
 	uid, version int
 	matches      bool

@@ -32,8 +32,7 @@ func (s *stalled) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.E
 	}
 }
 
-// A restored state looks neither live nor synced before the server has answered, in any of the ways in which a program
-// can ask.
+// Until the server has answered, no API may report a restored state as live or synced.
 func TestRestoredStateIsStaleUntilTheServerAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &stalled{liveObjects{events: make(chan lw.Event[*lw.Object])}, make(chan struct{})}
@@ -80,7 +79,7 @@ func TestRestoredStateIsStaleUntilTheServerAnswers(t *testing.T) {
 	})
 }
 
-// A relist after a restored state reports new objects as additions that a handler must treat as news.
+// After a restore, the relist must report new objects without Initial, because handlers must treat them as news.
 func TestAdditionsAfterRestoreAreNotInitial(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -98,7 +97,8 @@ func TestAdditionsAfterRestoreAreNotInitial(t *testing.T) {
 	})
 }
 
-// The phase of an informer follows its stream, and a permanent error is the cause of the last phase.
+// The phase of an informer must follow its stream. If the stream ends with a permanent error, the error must be the
+// cause of the last state.
 func TestInformerState(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var phases []lw.Phase
@@ -119,8 +119,8 @@ func TestInformerState(t *testing.T) {
 	})
 }
 
-// A trace receives the events of a restored state, so the metrics of a stalled server show the same phase as the
-// informer. The trace is also told when the run ends before its first request.
+// A trace must receive the events of a restored state, so that the metrics of a stalled server show the same phase as
+// the informer. It must also be notified if the run ends before its first request.
 func TestTraceReceivesRestoredState(t *testing.T) {
 	for stop, want := range [][]string{
 		{"LIST_STARTED", "stopped"},

@@ -9,7 +9,7 @@ type comparison[T any] struct {
 	equal   func(a, b T) bool // nil if neither the Identity nor T has an Equal func
 }
 
-// newComparison returns the funcs of an Identity. It replaces missing funcs with the methods of T.
+// newComparison takes the funcs from identity. It replaces missing funcs with the methods of T.
 func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	c := comparison[T]{version: getter[T](lw.Keyed.GetResourceVersion), uid: identity.UID, equal: identity.Equal}
 	if c.uid == nil {
@@ -22,12 +22,12 @@ func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	return c
 }
 
-// hasUID declares the method that Identity.UID replaces. It has a name because go vet fails on a method of an unnamed
-// interface.
+// hasUID declares the method that Identity.UID replaces. The interface is named because go vet fails on method
+// expressions of unnamed interfaces.
 type hasUID interface{ GetUID() string }
 
-// getter returns a func that calls the method get on an object, or returns "" if the object does not have the method. If
-// T is not an interface type and lacks the method, getter returns nil, so that the store need not ask every object.
+// getter returns a func that calls get on an object, or returns "" if the object lacks the method. If T is a concrete
+// type without the method, getter returns nil, so that the store need not check every object.
 func getter[T, I any](get func(I) string) func(T) string {
 	var none T
 	if _, ok := any(none).(I); !ok && any(none) != nil {

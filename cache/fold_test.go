@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each case is a list of server responses with the changes that they must cause. See [script] and [fixture.run] for the
+// Each case lists server responses and the changes that they must produce. See [script] and [fixture.run] for the
 // syntax.
 func TestFollow(t *testing.T) {
 	for name, c := range map[string]struct {

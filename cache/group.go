@@ -29,17 +29,17 @@ type member struct {
 	stop    func()        // ends the informer's current or last run, and waits until it has ended
 }
 
-// runner declares the methods of an [Informer] that a group calls.
+// runner declares the [Informer] methods that a group calls.
 type runner interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
 	State() lw.State
 }
 
-// Add adds an [Informer] or a type with the same three methods. Its method Run must block until ctx is done or the
-// informer fails permanently, and return the cause. Its method Synced returns a channel that is closed when the first
-// list is complete. If the informer fails, the error of Group.Run contains name. If the group is running, Add starts the
-// informer at once.
+// Add adds an [Informer], or another type with the same three methods. Run must block until ctx is done or the informer
+// fails permanently, and return the cause. Synced must return a channel that is closed when the first list is complete.
+// If the informer fails, the error of Group.Run contains name. If the group is running, Add starts the informer
+// immediately.
 func (g *Group) Add(name string, informer interface {
 	Run(ctx context.Context) error
 	Synced() <-chan struct{}
@@ -73,8 +73,8 @@ func (g *Group) Remove(name string) {
 	}
 }
 
-// Run runs all informers. When all are synced, it starts each worker in a goroutine. The workers continue while
-// informers that are added later sync.
+// Run runs all informers. When all are synced, it starts each worker in a goroutine. Informers that are added later do
+// not pause the workers.
 //
 // Run stops when ctx is done, an informer fails permanently, or a worker returns an error. An informer fails
 // permanently if its Options.StopOn returns true. To stop, Run first cancels the context of the workers and waits for
@@ -152,9 +152,9 @@ func (g *Group) end() {
 	g.running = false
 }
 
-// WaitSynced blocks until all informers are synced, and then returns nil. It waits also for informers that are added in
-// the meantime, but not for those that are removed. If Run stops first, WaitSynced returns Run's error. If ctx is done
-// first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced blocks until all informers are synced, and then returns nil. It also waits for informers that are added in
+// the meantime, but not for removed ones. If Run stops first, WaitSynced returns Run's error. If ctx is done first, it
+// returns context.Cause(ctx). It may be called before Run.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	return g.waitSynced(ctx, g.runs.last(false))
 }

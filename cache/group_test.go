@@ -172,7 +172,7 @@ func TestGroupStopsWhenInformerFailsAfterSync(t *testing.T) {
 	})
 }
 
-// A member must not return nil. If it does, the group stops, and its error must name the member.
+// A member's Run must not return nil. If it does, the group must stop with an error that names the member.
 func TestGroupReportsMemberThatReturnsNil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

@@ -101,8 +101,8 @@ func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	r.queue.add(r.informer.Store().key(object), queuedChange[T]{change, stored})
 }
 
-// start lets the queue start a goroutine for the handler while the informer runs. The caller must hold the lock of the
-// informer.
+// start lets the queue start a goroutine for the handler if the informer is running. The caller must hold the
+// informer's lock.
 func (r *Registration[T]) start() {
 	if start := r.informer.start; start != nil && r.handler != nil {
 		r.queue.setConsumer(func() { start(r) })

@@ -23,21 +23,23 @@ type Index[T any, K comparable] struct {
 
 	// Only the writer of the store uses the remaining fields.
 
-	// singleKey maps a slot to the cell of the object's only key, plus one. It is zero if there is no such cell. An update
-	// then need not compute the old key again, which is slow for keys in JSON.
+	// singleKey maps the slot of an object that has only one key to the cell of that key, plus one. Zero means that no
+	// cell is cached. Thanks to a cached cell, an update need not compute the old key again, which is slow for keys in
+	// JSON.
 	singleKey []uint32
 	old, new  []K // keys of the object before and after the current write; prepare computes them before anything changes
 	scratch   []K // buffer for the result of the keys func
 }
 
-// posting contains the objects with one key.
+// posting lists the objects that share a key.
 type posting[K comparable] struct {
 	key   K
 	slots slots.Set // slots of the objects with the key; never empty
 	epoch uint64    // slots may be modified in place only in this epoch, because an older snapshot shares them; see Store.epoch
 }
 
-// indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys.
+// indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys, so that a store
+// can hold indexes with different key types.
 type indexer[T any] interface {
 	prepare(kind lw.EventType, slot uint32, old, object T) // computes the keys before and after a change
 	commit(epoch uint64, slot uint32)
@@ -68,9 +70,9 @@ func (x *Index[T, K]) build(epoch uint64) {
 	})
 }
 
-// Remove removes the index from its store and frees its memory. List and Keys then panic, because an empty
-// result would be wrong. Indexes that In has returned remain valid. Remove has no effect on them, nor when it is called
-// again.
+// Remove removes the index from its store and frees its memory. List and Keys then panic, because an empty result would
+// be wrong. Indexes returned by In remain valid, and Remove has no effect on them. Repeated calls have no effect
+// either.
 func (x *Index[T, K]) Remove() {
 	s := x.store
 	s.mu.Lock()

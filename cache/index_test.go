@@ -242,7 +242,7 @@ func TestLookupAllocatesOnlyResult(t *testing.T) {
 	}))
 }
 
-// If many keys had the same hash, each lookup would compare all these keys.
+// If many keys had the same hash, each lookup would have to compare all of them.
 func TestHashesAreWellDistributed(t *testing.T) {
 	books, _ := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })

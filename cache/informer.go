@@ -14,9 +14,9 @@ import (
 )
 
 // Informer keeps a store in sync with a collection on the server. Run follows the collection in the background. Follow
-// yields each event with its changes. Handlers receive the changes of both: all handlers share one stream and one store.
-// Each handler has its own queue, so a slow handler does not delay other handlers, except under [Block]. All methods may
-// be called concurrently.
+// yields each event with its changes. Handlers receive the changes in both cases: all handlers share one stream and one
+// store. Each handler has its own queue, so a slow handler does not delay other handlers, except under [Block]. All
+// methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	maxObjects int // see LimitObjects
 	source     lw.ListerWatcher[T]
@@ -87,9 +87,10 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return i.run(ctx, func(lw.Event[T], []Change[T]) bool { return true })
 }
 
-// Follow is Run as an iterator in the caller's goroutine. It yields every event of the stream with the resulting changes
-// to the store. An event with an object causes at most two changes, and Synced can cause any number. The slice is valid
-// until the next iteration. To receive the changes of a stream that another goroutine runs, use [Informer.Changes].
+// Follow works like Run, but as an iterator in the caller's goroutine. It yields every event of the stream with the
+// resulting changes to the store. An event with an object causes at most two changes, and Synced can cause any number.
+// The slice is valid until the next iteration. To receive the changes of a stream that another goroutine runs, use
+// [Informer.Changes].
 //
 // Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
@@ -100,7 +101,8 @@ func (i *Informer[T]) Follow(ctx context.Context) iter.Seq2[lw.Event[T], []Chang
 	}
 }
 
-// acquire panics if the informer is running. The caller must call release when it no longer uses the informer.
+// acquire marks the informer as running. It panics if the informer is already running. The caller must call release
+// when it no longer uses the informer.
 func (i *Informer[T]) acquire(method string) (release func()) {
 	if !i.running.CompareAndSwap(false, true) {
 		panic("cache: " + method + " called before the previous run ended")
@@ -129,7 +131,7 @@ func (i *Informer[T]) run(ctx context.Context, yield func(lw.Event[T], []Change[
 }
 
 // setStart sets the func that starts handlers, and starts all handlers. Handlers that are added later start at once. If
-// start is nil, no further goroutines of handlers start.
+// start is nil, no more handler goroutines start.
 func (i *Informer[T]) setStart(start func(*Registration[T])) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -184,8 +186,8 @@ func (i *Informer[T]) unregister(r *Registration[T]) {
 	i.closeIfSynced()
 }
 
-// apply applies an event to the store and adds the changes to the queues of all handlers. If an index func panics, it
-// adds the changes that were made before, so that the queues agree with the store.
+// apply applies an event to the store and adds the changes to the queues of all handlers. If an index func panics,
+// apply still queues the changes made before the panic, so that the queues agree with the store.
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -249,7 +251,7 @@ type runs struct {
 	current *run // nil before the first use
 }
 
-// last returns the current or last run. If there was no run, it returns the first run before that run begins, because
+// last returns the current or last run. Before the first run it returns the run that will become the first, because
 // WaitSynced may be called before Run. If begin is true, last never returns a run that has ended.
 func (r *runs) last(begin bool) *run {
 	r.mu.Lock()

@@ -60,7 +60,7 @@ func TestSyncedWaitsForHandlers(t *testing.T) {
 	})
 }
 
-// A handler that is added while another handler still processes the first list must also be awaited.
+// Synced must also wait for a handler that is added while another handler still processes the first list.
 func TestSyncedWaitsForHandlersAddedMeanwhile(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow, late := &log{block: make(chan struct{})}, &log{block: make(chan struct{})}

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// indexThatPanics adds an index to a store whose func panics when it is called for the n-th time. Its two keys are not
-// cached, so the func is also called for deletions.
+// indexThatPanics adds an index whose keys func panics on its n-th call. The func returns two keys per object. The
+// index caches only single keys, so it also calls the func for deletions.
 func indexThatPanics(store *Store[*lw.Object], n int) {
 	NewIndex(store, func(o *lw.Object, to []string) []string {
 		if n--; n == 0 {
@@ -21,8 +21,8 @@ func indexThatPanics(store *Store[*lw.Object], n int) {
 	})
 }
 
-// A relist deletes objects until an index func panics. If the program recovers and runs the informer again, the
-// handlers must have received exactly the changes that lead to the objects of the store.
+// A relist deletes objects until an index func panics. If the program recovers and runs the informer again, applying
+// all changes that the handlers received must produce the objects of the store.
 func TestHandlersFollowStoreAfterPanicInIndex(t *testing.T) {
 	for calls := 1; calls <= 8; calls++ { // 1 and 2: in the watch event, 3 to 5: in the list, 6 to 8: in the deletions after it
 		synctest.Test(t, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestHandlersFollowStoreAfterPanicInIndex(t *testing.T) {
 	}
 }
 
-// The changes that a panic interrupts must be part of the next result, so that the changes always lead to the objects
-// of the store.
+// The next call must also return the changes that were made before a panic. Otherwise the changes would no longer lead
+// to the objects of the store.
 func TestChangesAreNotLostByPanicInIndex(t *testing.T) {
 	store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	indexThatPanics(store, 3)

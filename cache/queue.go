@@ -233,14 +233,14 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// countResync adds n to the number of queued resync changes if i is one.
+// countResync adds n to the number of queued resync changes if i is a resync change.
 func (q *queue[T]) countResync(i *item[T], n int) {
 	if i.change.Resync {
 		q.resyncs += n
 	}
 }
 
-// hasResyncs reports whether changes of a resync are queued.
+// hasResyncs reports whether any resync changes are queued.
 func (q *queue[T]) hasResyncs() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -248,7 +248,7 @@ func (q *queue[T]) hasResyncs() bool {
 }
 
 // hasCapacityForResync reports whether a resync may queue another change. Under Block, a resync leaves half of the
-// capacity to the stream, which it would otherwise stop until all objects are resynced.
+// capacity to the stream. Otherwise it would block the stream until all objects are resynced.
 func (q *queue[T]) hasCapacityForResync() bool {
 	if q.policy != Block {
 		return true

@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Handlers that need much longer for the 3,000 objects than their resync interval must still catch up with the store,
-// with queues of limited size. A resync must therefore not begin before the previous resync has ended.
+// Each handler needs much longer for the 3,000 objects than its resync interval. The handlers must still catch up with
+// the store, and their queues must stay bounded. A resync must therefore not begin before the previous resync has
+// ended.
 func TestSlowHandlersFollowManyKeys(t *testing.T) {
 	const names, capacity = 1000, 50 // in each of three namespaces
 	for seed := range uint64(2) {
@@ -66,7 +67,7 @@ func TestSlowHandlersFollowManyKeys(t *testing.T) {
 	}
 }
 
-// slowed returns a handler that calls pause before each func of h. It holds the lock while it calls the func.
+// slowed returns a handler that calls pause before each func of h. It holds mu while it calls the func.
 func slowed(h Handler[*lw.Object], mu *sync.Mutex, pause func()) Handler[*lw.Object] {
 	call := func(f func()) {
 		pause()
@@ -81,7 +82,7 @@ func slowed(h Handler[*lw.Object], mu *sync.Mutex, pause func()) Handler[*lw.Obj
 	}
 }
 
-// haveAll reports whether all folds contain the objects of the store. mu guards the folds.
+// haveAll reports whether every fold contains exactly the objects of the store. mu guards the folds.
 func haveAll(mu *sync.Mutex, sums []fold, store *Store[*lw.Object]) bool {
 	mu.Lock()
 	defer mu.Unlock()

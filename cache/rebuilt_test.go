@@ -9,7 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// After a broken connection, one object shows whether the server still has the history of the store.
+// After a connection breaks, the informer requests one object to check whether the server still has the history of the
+// store.
 func TestRebuiltServerIsDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		check  string // response to the check
@@ -52,8 +53,8 @@ func TestRebuiltServerIsDetected(t *testing.T) {
 	}
 }
 
-// A watch of a rebuilt server may stay silent although the check has shown a newer object. The state must not look live
-// until the watch delivers something, because the watch may follow another history.
+// After a connection breaks, the check may return a newer object although the server was rebuilt. The watch may then
+// follow another history and stay silent. The state must not look live until the watch delivers something.
 func TestWatchIsLiveOnlyAfterItDeliversTheKnownChange(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		live := 0
@@ -93,7 +94,8 @@ func TestServerRebuiltBetweenRunsIsDetected(t *testing.T) {
 	}
 }
 
-// An object that could not be decoded is missing from the store, which does not mean that the server was rebuilt.
+// An object that is missing from the store because it could not be decoded must not be taken as evidence that the
+// server was rebuilt.
 func TestUndecodedObjectsDoNotRefuteTheStore(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	applyAll(w.store, lw.Event[*lw.Object]{Type: lw.ListStarted},
@@ -104,7 +106,7 @@ func TestUndecodedObjectsDoNotRefuteTheStore(t *testing.T) {
 	require.True(t, s.verify(nil))
 }
 
-// The next run must not resume from the history of a server that is gone.
+// After the server was rebuilt, the next run must not resume from the old server's resourceVersion.
 func TestRebuiltServerIsDistrusted(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("10", object("a@3"))

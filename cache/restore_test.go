@@ -92,7 +92,7 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 	})
 }
 
-// After a break during the replay, the run must not send a request.
+// If the loop body breaks during the replay, the run must not send a request.
 func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
 		r := NewInformer[*lw.Object](&script{t: t, end: func() { t.Error("the informer must not send a request") }}, plainLists())

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manyObjects returns the words of n objects, in the syntax of [object].
+// manyObjects describes n objects in the syntax of [object].
 func manyObjects(n int) string {
 	var words strings.Builder
 	for i := range n {
@@ -20,7 +20,7 @@ func manyObjects(n int) string {
 	return words.String()
 }
 
-// A handler that is slower than its resync interval must not collect resyncs. Under Block, resyncs must also respect
+// Resyncs must not pile up when a handler is slower than its resync interval. Under Block, they must also stay within
 // the capacity. Changes from the stream must still arrive, and every object must be resynced.
 func TestResyncsDoNotPileUp(t *testing.T) {
 	for policy, limit := range map[Policy]int{Coalesce: 200, Block: 10, Unbounded: 300} {

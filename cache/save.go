@@ -40,7 +40,7 @@ var (
 // originFields lists the fields that identify the collection in a saved state, in the order of the header.
 var originFields = [3]string{"origin", "label selector", "field selector"}
 
-// collection contains the values of originFields. A store knows all but the origin.
+// collection contains the values of originFields. A store knows the selectors, but not the origin.
 type collection [len(originFields)]string
 
 func (c collection) with(origin string) collection {
@@ -149,7 +149,7 @@ func (s *encoder) flush() {
 type savedState[T any] struct {
 	version string
 	objects []T
-	partial bool // the collection has other objects that are unknown
+	partial bool // the collection may contain other objects; see Informer.ResumeFrom
 }
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list that ends with [lw.Restored],
@@ -210,7 +210,7 @@ var (
 	ErrCorrupt = errors.New("it is damaged")
 )
 
-// unusable returns the error of Restore. reason never contains object data.
+// unusable builds the error that Restore returns. reason never contains object data.
 func unusable(reason string, cause error) error {
 	return &wrapped{"cache: cannot use the saved state: " + reason, cause}
 }

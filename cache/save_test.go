@@ -28,7 +28,7 @@ func saved(t testing.TB, words ...string) []byte {
 	return out.Bytes()
 }
 
-// restore calls Restore of a new informer and returns the informer and the error.
+// restore restores a saved state into a new informer. It returns the informer and the error.
 func restore(t testing.TB, from io.Reader, origin string) (*Informer[*lw.Object], error) {
 	t.Helper()
 	r := NewInformer[*lw.Object](&script{}, nil)
@@ -65,7 +65,7 @@ func TestSaveWritesChunks(t *testing.T) {
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// For every read size, the restored objects must have the saved bytes and order.
+// Restored objects must have the saved bytes and order, whatever the size of each read.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
 		"no objects":      nil,
@@ -145,7 +145,7 @@ func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	}
 }
 
-// Save writes the selectors of the store's source. A informer with the same selectors can restore the state.
+// Save writes the selectors of the store's source. An informer with the same selectors can restore the state.
 func TestRestoreAcceptsSameSelectors(t *testing.T) {
 	opts := &lw.Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1"}
 	r := NewInformer[*lw.Object](nil, opts)

@@ -23,10 +23,10 @@ type Store[T any] struct {
 	state   state[T]
 	indexes []indexer[T]
 	synced  chan struct{} // closed when the server has confirmed the whole state
-	// waiters maps a channel of each blocked WaitFor to the resourceVersion that it waits for.
+	// waiters has an entry for each blocked call of WaitFor: its channel and the resourceVersion that it waits for.
 	waiters map[chan struct{}]string
-	// decodeErrors contains the last error of each object that could not be decoded. Save fails while there is one, because
-	// a run that resumes from the saved state would never receive the object.
+	// decodeErrors contains the last error of each object that could not be decoded. While it contains any, Save fails
+	// unless the store must relist anyway. A run that resumes from the saved state would never receive these objects.
 	decodeErrors map[lw.Key]decodeFailure
 	// epoch makes snapshots cheap. A snapshot shares all nodes of state with the store and starts a new epoch. A later write
 	// recognizes the shared nodes by their older epoch, and copies them before it changes them.
@@ -49,7 +49,7 @@ type Store[T any] struct {
 	listedCount int      // number of objects in the current list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list; endList deletes the other objects
 	initial     bool     // the current list is the first list, so that its changes have Change.Initial
-	partial     bool     // the store lacks objects that have not changed, so that verify must not miss them; see Informer.ResumeFrom
+	partial     bool     // the store lacks objects that have not changed since, so verify must not expect them; see Informer.ResumeFrom
 	restored    bool     // the objects come from a saved state; Synced stays open until the server has confirmed them
 	changes     []Change[T]
 	writing     bool // a write is in progress, or a panic interrupted it; the next write must then keep changes

@@ -96,7 +96,7 @@ func (i *Informer[T]) replay(ctx context.Context, trace *lw.Trace, step func(lw.
 	return proceed
 }
 
-// report passes an event that the stream did not yield to a trace. The stream itself reports its own events.
+// report passes a replayed event to a trace. ListAndWatch reports only the events that it yields itself.
 func report[T lw.Keyed](trace *lw.Trace, event *lw.Event[T]) {
 	if trace.Event == nil {
 		return

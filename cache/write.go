@@ -10,7 +10,7 @@ import (
 )
 
 // Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of one method call at once.
-// If an index func panics, the changes that were made before are part of the next result.
+// If an index func panics, the next call also returns the changes that were made before the panic.
 type Writer[T any] struct{ store *Store[T] }
 
 // Put adds objects or replaces the stored objects with the same keys. It returns the changes. The slice is valid until
@@ -174,8 +174,8 @@ func (s *Store[T]) distrust(cause error) {
 	}
 }
 
-// setDistrusted discards the current snapshot and replaces beforeList with a copy, because callers may already hold these
-// snapshots, which are immutable.
+// setDistrusted marks the store as distrusted. It discards the current snapshot and replaces beforeList with a copy,
+// because callers may already hold these snapshots, which must not change.
 func (s *Store[T]) setDistrusted() {
 	s.distrusted = true
 	s.snapshot.Store(nil)
@@ -333,10 +333,10 @@ func (s *Store[T]) shrink() {
 }
 
 // known returns the stored object with this key, UID and resourceVersion, so that a client need not decode the object
-// again. It compares the UIDs, because a recreated object can have the resourceVersion of its predecessor in a rebuilt
-// cluster. As in recreated, a missing UID matches every UID. In a distrusted store no object is known, because an object
-// may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run calls
-// it, and this goroutine is the only writer.
+// again. It compares the UIDs, because in a rebuilt cluster, a recreated object can have the resourceVersion of its
+// predecessor. A missing UID matches every UID, as in recreated. A distrusted store knows no objects, because an object
+// may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run calls it,
+// and this goroutine is the only writer.
 func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false

@@ -257,9 +257,9 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	return &Request{Path: path, Query: string(q), Accept: c.accept(watch), Watch: watch}
 }
 
-// accept returns the Accept header of a request. Only a list has the media type of a list, because a watch with that
-// media type yields no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The header
-// has at most 128 bytes, because a longer header would make browsers send a preflight request.
+// accept returns the Accept header of a request. A watch must not ask for the media type of a list, because it would
+// then receive no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The header has
+// at most 128 bytes, because a longer header would make browsers send a preflight request.
 func (c *Client[T]) accept(watch bool) string {
 	accept := "application/json"
 	if c.opts.Protobuf {
@@ -277,10 +277,11 @@ func (c *Client[T]) accept(watch bool) string {
 	return accept
 }
 
-// A list of another collection, for example from a proxy or a captive portal, could empty a store. Its kind reveals it.
-// The kind of a built-in resource never changes. The kind of a custom resource is the kind of its first list or watch
-// event. Only the server can replace it, either with a 404 for the collection or with the resource list of its group
-// and version, because a CustomResourceDefinition may be deleted and created with another kind.
+// A list of another collection, for example from a proxy or a captive portal, could empty a store. The client detects
+// it by its kind. The kind of a built-in resource never changes. The kind of a custom resource is the kind of its first
+// list or watch event. Only the server can change a known kind, either with a 404 for the collection or with the
+// resource list of its group and version, because a CustomResourceDefinition may be deleted and created with another
+// kind.
 
 const (
 	metadataKind    = "PartialObjectMetadataList"
@@ -303,8 +304,8 @@ func (r *Resource) builtinKind() string {
 // errWrongList reports a list that belongs to another resource.
 var errWrongList error = &malformedError{expected: "a list of this resource", found: "another kind or apiVersion", err: ErrNotList}
 
-// checkItem checks an item against the members before the first item. Lists of custom resources send their kind after
-// the items, so checkItem then derives the kind of the list from the item.
+// checkItem checks an item against the list fields seen so far. Lists of custom resources send their kind after the
+// items. In that case checkItem infers the list's kind from the item.
 func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
 		return errWrongList
@@ -403,8 +404,8 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// checkStreamingList returns an error if the bookmark at the end of a streaming list has another kind than the collection.
-// If such a list is empty, nothing else shows that it belongs to another collection.
+// checkStreamingList returns an error if the bookmark at the end of a streaming list has a different kind than the
+// collection. If the list is empty, nothing else shows that it belongs to another collection.
 func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	known, own := c.kind.Load(), string(bookmark.bytes(bookmark.kind))
 	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
@@ -413,8 +414,8 @@ func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	return &malformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: ErrNotList}
 }
 
-// learnKind remembers the kind of a watch event's object, so that a list of another kind cannot replace the objects of a
-// watch that no ordinary list has preceded.
+// learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list.
+// A later list of another kind then cannot replace the objects of that stream.
 func (c *Client[T]) learnKind(o *Scanned) {
 	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
 		return

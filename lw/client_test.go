@@ -159,7 +159,8 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// For both lists and watches, one body is read to the end, one is abandoned, and one is malformed.
+// The client must close every body: one that is read to the end, one that is abandoned, and one that is malformed, for
+// both lists and watches.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}

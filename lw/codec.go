@@ -10,8 +10,8 @@ type Codec[T any] interface {
 	Identity() Identity[T]
 }
 
-// Identity compares objects of type T. If UID or Equal is nil, a store uses the method of T that the comment names, if T
-// has it.
+// Identity compares objects of type T. If UID or Equal is nil, a store calls the method of T that the field's comment
+// names, if T has it.
 type Identity[T any] struct {
 	// UID returns metadata.uid, or "" if it is missing. A store reports an object with another UID as recreated. The
 	// method is GetUID() string.
@@ -19,9 +19,10 @@ type Identity[T any] struct {
 	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. Without it, they count as
 	// equal. The method is Equal(T) bool.
 	Equal func(a, b T) bool
-	// Same reports whether [Codec].Decode would return an object that equals object. The client calls it for an object
-	// that the caller holds and that has the same UID and resourceVersion, and does not decode the object again if Same
-	// returns true. After a backup is restored, such objects may differ. Without Same, they count as equal.
+	// Same reports whether [Codec].Decode would return an object that equals object. The client calls it if the caller
+	// holds an object with the same UID and resourceVersion. If Same returns true, the client yields the held object
+	// without decoding it again. After a backup is restored, the two objects may differ. If Same is nil, they count as
+	// equal.
 	Same func(object T, s *Scanned) bool
 }
 
@@ -45,16 +46,16 @@ func (c RawCodec) Identity() Identity[*Object] {
 }
 
 // Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
-// or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but the only index is [*], which selects
-// all elements. Project returns an error if a path is malformed.
+// or "spec.containers[*].image". Paths use the same syntax as [Value.Get], but the only index is [*], which selects all
+// elements. Project returns an error if a path is malformed.
 //
 // A path selects a field with all its contents. Every object also keeps apiVersion, kind, metadata.name,
 // metadata.namespace, metadata.uid and metadata.resourceVersion. For a path into metadata.managedFields, set
 // KeepManagedFields in [ClientOptions]. Otherwise [NewClient] returns an error.
 //
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
-// elements, so that their indexes stay valid. If a value on a path has the wrong type, a string, array or object
-// becomes empty. Other values stay unchanged.
+// elements, so that their indexes stay valid. If a string, array or object along a path has an unexpected type, it
+// becomes empty. Other values of an unexpected type stay unchanged.
 func Project(paths ...string) (RawCodec, error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
@@ -79,11 +80,11 @@ func Project(paths ...string) (RawCodec, error) {
 }
 
 // Omit returns a codec that drops the fields at the given paths, for example "metadata.annotations", "status" or
-// "spec.containers[*].env". The syntax of a path is that of [Project]. Omit returns an error if a path is malformed, or
+// "spec.containers[*].env". Paths use the same syntax as in [Project]. Omit returns an error if a path is malformed, or
 // if it names a field that every object needs: apiVersion, kind, metadata or its name, namespace, uid and
 // resourceVersion.
 //
-// A value that is not on a path stays unchanged, also if a value before it has another type than the path expects.
+// All other values stay unchanged, even if a value along a path has an unexpected type.
 func Omit(paths ...string) (RawCodec, error) {
 	root := &fields{omits: true}
 	for _, path := range paths {
@@ -132,8 +133,8 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// mark returns f with the value at the path steps kept (if leaf is nil) or dropped (if leaf is selectNone). It may modify
-// f. Everything next to the path gets the opposite selection, unless another path has selected it.
+// mark returns f with the value at the path steps kept (if leaf is nil) or dropped (if leaf is selectNone). It may
+// modify f. The siblings of each step get the opposite selection, unless another path has selected them.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	if f == leaf || len(steps) == 0 {
 		return leaf

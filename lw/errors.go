@@ -171,8 +171,8 @@ var codeErrors = map[int]error{
 }
 
 // tooLarge reports whether the requested resourceVersion is too large. Since Kubernetes 1.18, servers send a cause with
-// a reason. Older servers send a cause with only a message, or a message without a cause. No other function depends on
-// the text of an error.
+// a reason. Older servers send a cause with only a message, or a message without a cause. No other code relies on the
+// text of an error.
 func (e *StatusError) tooLarge() bool {
 	if e.Code != 504 && e.Reason != "Timeout" {
 		return false

@@ -126,8 +126,8 @@ type State struct {
 }
 
 // After returns the state that follows s when a stream yields an event of this type at the time now. interruption is
-// the Interruption of the event. The start of a stream counts as Interrupted with the cause of the previous state, and
-// its end as Interrupted with Final set.
+// the Interruption of the event. For the start of a stream, pass Interrupted with the cause of the previous state. For
+// its end, pass Interrupted with Final set.
 func (s State) After(t EventType, interruption *Interruption, now time.Time) State {
 	phase, cause := s.Phase, s.Cause
 	switch t {

@@ -104,7 +104,8 @@ func succeed(context.Context, func(Event[*Object], error) bool) error { return n
 
 func (f *foreign) Source() *Source[*Object] { return nil }
 
-// A source supports streaming lists if its Source says so. A type that embeds a Client has the Client's Source.
+// The stream must request streaming lists only if the Source of the ListerWatcher has StreamsLists set. A type that
+// embeds a Client has the Client's Source.
 func TestStreamingListsNeedSupport(t *testing.T) {
 	events, f := play(t, nil, succeed)
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)

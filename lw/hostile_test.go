@@ -63,7 +63,7 @@ const (
 	hostileItem  = `{"metadata":{"name":"a","resourceVersion":"1"}}`
 )
 
-// For each response body, the stream holds at most three frames in memory.
+// The stream must hold at most three frames of each response body in memory.
 func TestHostileBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		list        bool
@@ -160,8 +160,8 @@ func TestSlowBytesAreIdle(t *testing.T) {
 // errEnough means that the stream yielded more objects than the test expects.
 var errEnough = errors.New("received enough objects")
 
-// requireEnd runs a stream, which resumes from a resourceVersion if from is not empty, until its first interruption, whose cause must match want. It returns the number of yielded
-// objects.
+// requireEnd runs a stream until its first interruption, whose cause must match want. If from is not empty, the stream
+// resumes from this resourceVersion. requireEnd returns the number of yielded objects.
 func requireEnd(t *testing.T, server Transport, from string, most int, opts *Options, want error) (objects int) {
 	t.Helper()
 	fields, err := Project("a", "metadata.name")

@@ -32,7 +32,7 @@ type decoder interface {
 	Release()            // frees the decoder's buffer
 }
 
-// scanner is the decoder of JSON.
+// scanner decodes JSON.
 type scanner struct {
 	*jsonscan.Reader
 	redact redaction
@@ -269,8 +269,8 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 }
 
 // value reads a JSON value and records the spans to cut. If the selection `keep` names members of the value, but the
-// value is a string or an array, the value becomes empty. Cutting the whole value would change the indexes of an array,
-// or restore an earlier member of the same name.
+// value is a string or an array, the value becomes empty. If the whole value were cut, the indexes of an array would
+// change, or an earlier member with the same name would count again.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == selectNone {
 		s.SkipValue()

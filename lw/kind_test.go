@@ -80,7 +80,7 @@ func TestServerConfirmsAnotherKind(t *testing.T) {
 	require.NotContains(t, requests[5:], "/apis/x/v1?")
 }
 
-// The list of a proxy is rejected however often it comes, because the server never confirms its kind.
+// A list from a proxy must be rejected no matter how often it arrives, because the server never confirms its kind.
 func TestForeignListIsNeverConfirmed(t *testing.T) {
 	portal := answer{body: customList("Portal", "7")}
 	events, requests := customEvents(t, "", answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
@@ -90,7 +90,7 @@ func TestForeignListIsNeverConfirmed(t *testing.T) {
 	require.Contains(t, events, "SYNCED @9")
 }
 
-// A portal that answers first does not lock out the real collection.
+// If a captive portal answers first, the client must still accept the list of the real collection.
 func TestFirstListOfAnotherKindIsCorrected(t *testing.T) {
 	events, _ := customEvents(t, "", answer{body: customList("Portal", "5")}, answer{body: expiredEvent},
 		answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
@@ -108,8 +108,8 @@ func TestKindMayChangeAfterNotFound(t *testing.T) {
 	}
 }
 
-// After a restart with saved state the client has seen no list yet. An empty list of another collection must not delete
-// everything.
+// A client that resumes from a saved state has not seen a list yet. An empty list of another collection must not delete
+// all objects.
 func TestResumedStreamRejectsForeignLists(t *testing.T) {
 	empty := answer{body: customList("Portal", "7")}
 	events, _ := customEvents(t, "5", answer{body: expiredEvent}, empty, answer{body: resourceList("Widget")}, answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})

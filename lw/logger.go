@@ -14,8 +14,8 @@ type reporter struct {
 	logged     []logged
 }
 
-// cause identifies a group of interruptions that share the limit of one warning per logEvery. It ignores the error
-// text, which may contain ports, times and resourceVersions.
+// cause groups interruptions. Each cause is logged at most once per logEvery. It ignores the error text, which may
+// contain ports, times and resourceVersions.
 type cause struct {
 	code   int // HTTP status code, or zero if the cause is not a *StatusError
 	remedy string

@@ -2,9 +2,9 @@ package lw
 
 import "time"
 
-// machine decides how a stream goes on. It has three entry points: next chooses the next request, event interprets a
-// part of the response, and fail reacts to its end. It does no I/O, reads no clock and starts no goroutine.
-// docs/reconnect.md shows its states. The limits and delays are in policy.go.
+// machine decides which request a stream sends next, and when. It has three entry points: next chooses the next
+// request, event interprets a part of the response, and fail handles the end of the request. It does no I/O, reads no
+// clock and starts no goroutine. docs/reconnect.md shows its states. The limits and delays are in policy.go.
 type machine struct {
 	opts   *Options
 	server *support
@@ -24,7 +24,7 @@ type machine struct {
 	whole       bool             // whether to request all objects in one page
 	token       string           // continue token of the next page, or "" for the first page
 	starts      map[Key]struct{} // first object of each page, to detect repeated pages
-	objects     int              // number of objects so far, which the list limit charges
+	objects     int              // number of objects so far, for the list limit
 	listVersion string           // resourceVersion of the first page, or of the newest object of a streaming list; a watch keeps that of the streaming list before it until it fails
 
 	// The watch in progress.
@@ -145,7 +145,7 @@ const (
 	listed                  // an object of an incomplete list
 	complete                // the list is complete
 	live                    // an event of a watch; the stream has reached machine.version
-	over                    // the request has served its purpose although its response goes on
+	over                    // the request has served its purpose, although its response has not ended
 )
 
 // event interprets a part of a response. An error means that the response breaks the protocol. The caller passes it to
@@ -334,10 +334,10 @@ func (m *machine) count(objects int) {
 	m.objects += objects
 }
 
-// fail handles the end of a request: a failure, an error of event, or ErrWatchClosed after a clean close. objects is the
-// number of objects on an unfinished page, and receiving says whether an object was incomplete. fail chooses the next
-// state and the delay before the next request. attention is false for a clean close and for a lost connection of a
-// healthy watch, which need no warning.
+// fail handles the end of a request. err is a failure, an error from event, or ErrWatchClosed after a clean close.
+// objects is the number of objects on an unfinished page, and receiving says whether an object was incomplete. fail
+// chooses the next state and the delay before the next request. attention is false for a clean close and for a lost
+// connection of a healthy watch, because neither needs a warning.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
 	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
 	err = m.causeOf(err, healthy)

@@ -247,7 +247,8 @@ func TestStopOn(t *testing.T) {
 	require.Equal(t, stopped, r.state)
 }
 
-// If the requested resourceVersion is newer than the server's, the server accepts the watch but sends nothing.
+// If the requested resourceVersion is newer than the server's, the server accepts the watch but sends nothing. So the
+// stream must check the resourceVersion if no events arrive.
 func TestQuietCollectionIsChecked(t *testing.T) {
 	quiet := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -273,8 +274,8 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.options())
 }
 
-// A server that was rebuilt while the connection was broken may have lower or unrelated resourceVersions. The check finds
-// out before the stream is live again.
+// A server that was rebuilt while the connection was broken may have lower or unrelated resourceVersions. The check
+// must detect this before the stream is live again.
 func TestBrokenConnectionIsChecked(t *testing.T) {
 	for name, broken := range map[string]error{"reset": errReset, "idle timeout": ErrSilent, "truncated": io.ErrUnexpectedEOF, "gateway": status(503)} {
 		t.Run(name, func(t *testing.T) {

@@ -272,7 +272,7 @@ func (o *Scanned) parts(prefix string, cuts []span) iter.Seq[string] {
 	}
 }
 
-// text returns a copy of the parts.
+// text joins the parts into a new string.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	size := len(prefix) + len(o.body)
 	for _, cut := range cuts {
@@ -294,7 +294,7 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	return b
 }
 
-// isText reports whether text equals the parts.
+// isText reports whether text equals the joined parts.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	for part := range o.parts(prefix, cuts) {
 		var found bool

@@ -11,7 +11,7 @@ import (
 // magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
 const magic = "k8s\x00"
 
-// protoDecoder is the decoder of protobuf.
+// protoDecoder decodes protobuf.
 type protoDecoder struct {
 	protoscan.Reader
 	redact redaction

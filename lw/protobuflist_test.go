@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A list names its kind before its items. Otherwise items of another collection would reach a store before the list is
-// rejected.
+// A list must name its kind before its items. Otherwise items of another collection would reach a store before the list
+// is rejected.
 func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 	service := field(1, field(1, "web")+field(6, "7"))
 	kind, list := field(1, field(1, "v1")+field(2, "ServiceList")), field(2, field(1, field(2, "9"))+field(2, service))
@@ -31,7 +31,7 @@ func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 	}
 }
 
-// The bytes behind the list belong to the message around it, so a field must not reach into them.
+// The bytes after the list belong to the message around it, so a field must not reach into them.
 func TestProtobufFieldLongerThanList(t *testing.T) {
 	meta := field(1, field(2, "9"))
 	pod := field(2, field(1, field(1, "web-0")+field(6, "7")))

@@ -108,7 +108,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 	}
 }
 
-// The watch was healthy, but the server may have ended it because it is overloaded.
+// The server may have ended a healthy watch because it is overloaded, so the next request must be delayed.
 func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &malformedError{expected: "x"}, &malformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
@@ -117,7 +117,7 @@ func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	}
 }
 
-// An event proves that the requested resourceVersion is valid.
+// An event proves that the requested resourceVersion is valid, so earlier failures no longer count.
 func TestEventsResetFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {

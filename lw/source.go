@@ -9,9 +9,9 @@ import (
 // ListerWatcher lists a collection and watches it from a resourceVersion. [Client] implements it for Kubernetes. Any
 // system with a versioned history can implement it, for example etcd in examples/etcd.
 //
-// An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] causes a relist. The engine handles a
+// An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] causes a relist. The stream handles a
 // *[StatusError] by its code. It treats errors that this package does not define as connection errors, and retries
-// after a delay. When ctx is done, the engine uses context.Cause(ctx) instead of the returned error.
+// after a delay. When ctx is done, the stream uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
 	// List requests one page of a list. The request starts when the caller iterates over the page's objects. A source
 	// without pagination may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
@@ -25,7 +25,7 @@ type ListerWatcher[T Keyed] interface {
 	// resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would resume after
 	// changes that it has not yielded.
 	//
-	// Watch must end after opts.Timeout. The engine cancels a watch that yields nothing for 5 seconds longer than
+	// Watch must end after opts.Timeout. The stream cancels a watch that yields nothing for 5 seconds longer than
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
 	// minute.
 	Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error]
@@ -44,8 +44,9 @@ type Page[T any] struct {
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher] and its objects. It also contains the knowledge of streams about the
-// server, so it must not be copied. The zero value is a server without a name and without streaming lists.
+// Source describes the server of a [ListerWatcher] and its objects. It also records which features streams have found
+// the server to support, so it must not be copied. The zero value is a server without a name and without streaming
+// lists.
 type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
 	StreamsLists bool   // whether to try streaming lists
@@ -55,7 +56,7 @@ type Source[T any] struct {
 	learned support
 }
 
-// support returns the knowledge of streams about the server.
+// support returns the features that streams have found the server to support.
 func (s *Source[T]) support() *support {
 	if !s.StreamsLists {
 		s.learned.stopStreams()
@@ -95,9 +96,9 @@ type ListOptions struct {
 	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
 }
 
-// PassLookup hands the objects that the caller of [Resume] holds over from one source to another; see [Held.Lookup]. A
-// ListerWatcher that wraps another one calls it if it does not change the objects. Without the call, the other source
-// decodes all objects, because the held objects may have been changed.
+// PassLookup passes the permission to reuse the objects that the caller of [Resume] holds from one source to another;
+// see [Held.Lookup]. A ListerWatcher that wraps another one calls it if it does not change the objects. Without the
+// call, the wrapped source decodes all objects, because the wrapper may have changed those that the caller holds.
 func (o ListOptions) PassLookup(from, to any) ListOptions {
 	if o.lookup != nil && o.holder == from {
 		o.holder = to

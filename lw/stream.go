@@ -374,7 +374,7 @@ type watchdog struct {
 	limit     atomic.Int64  // idle timeout, or zero if stopped
 	paused    atomic.Bool   // whether the caller is handling an event
 
-	listening sync.WaitGroup // listen, if there is a channel for wake-ups
+	listening sync.WaitGroup // waits for the goroutine of listen, which runs only if there is a channel for wake-ups
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -396,7 +396,8 @@ func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall 
 	return ctx, d
 }
 
-// stop ends the watchdog. It waits for listen, which would otherwise take a wake-up that is meant for the next delay.
+// stop ends the watchdog. It waits until listen has returned, because listen could otherwise take a wake-up that is
+// meant for the next delay.
 func (d *watchdog) stop() {
 	d.mu.Lock()
 	d.timer.Stop()

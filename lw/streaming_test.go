@@ -63,7 +63,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.options().ResourceVersion)
 }
 
-// A streaming list is charged to the list limit with the objects that arrive, whether it completes or fails.
+// The objects that a streaming list delivers count towards the list limit, whether the list completes or fails.
 func TestStreamingListsCostTheirObjects(t *testing.T) {
 	charged := func(r *machineHarness) (objects int) {
 		for _, begun := range r.policy.largeLists {

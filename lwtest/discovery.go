@@ -267,7 +267,7 @@ func (s *Server) resourceList(group, version string) []byte {
 	}, []string{"kind", "apiVersion", "groupVersion"})
 }
 
-// entry adds the fields that both formats of discovery share.
+// entry adds the fields that both discovery formats share.
 func (r *Resource) entry(f fields) fields {
 	f["verbs"] = verbs
 	if len(r.ShortNames) > 0 {

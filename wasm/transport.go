@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/wasm/internal/turns"
 )
 
-// server records which transports work for an API server. All streams of the API server share it.
+// server records which transports work for an API server. All streams from this API server share it.
 type server struct {
 	fallback *fallback.Transport // has no transports; its method With returns transports that share a choice
 	sockets  *turns.Support

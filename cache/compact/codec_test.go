@@ -28,7 +28,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error)
 	return &lw.Response{ReadCloser: io.NopCloser(body)}, nil
 }
 
-// watched decodes a response that contains watch events, and returns the objects of the events.
+// watched decodes a watch response and returns the objects in its events.
 func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
 	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)

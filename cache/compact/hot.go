@@ -21,7 +21,7 @@ type cachedObject struct {
 	text *lw.Object
 }
 
-// entryOverhead is the approximate memory of a cache entry, in bytes, without the JSON text of its object.
+// entryOverhead is the approximate size of a cache entry in bytes, excluding its object's JSON.
 const entryOverhead = 256
 
 func (h cachedObject) size() int { return len(h.text.Raw()) + entryOverhead }

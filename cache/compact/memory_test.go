@@ -16,8 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// listed sorts pods and returns the body of a list response with these Pods. Reading the body generates the JSON of
-// each Pod.
+// listed sorts pods and returns a list response body that contains them. The JSON of each Pod is generated only when
+// the body is read.
 func listed(pods []sample.Pod) io.Reader {
 	slices.SortFunc(pods, func(a, b sample.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asNobody returns a command that runs one test in a process of the user nobody. The process needs root.
+// asNobody returns a command that runs one test as the user nobody. The caller must be root.
 func asNobody(t *testing.T, test string, env ...string) *exec.Cmd {
 	const nobody = 65534
 	folder := publicFolder(t, 0o777)
@@ -39,8 +39,8 @@ func publicFolder(t *testing.T, mode os.FileMode) string {
 	return folder
 }
 
-// runAsUser reports whether the test must run. If the process is root, whom permissions do not restrict, runAsUser runs
-// the test in a process of another user and returns false.
+// runAsUser reports whether to run the test in this process. File permissions do not restrict root. If the process runs
+// as root, runAsUser therefore runs the test in a process of another user and returns false.
 func runAsUser(t *testing.T) bool {
 	if os.Getuid() != 0 {
 		return true
@@ -71,7 +71,7 @@ func TestSaveToReadOnlyFolder(t *testing.T) {
 	require.Equal(t, []string{"pods", "pods.123.tmp"}, names(t, folder))
 }
 
-// A file or folder that the user may not read must be distinguishable from a missing and from a damaged file.
+// Callers must be able to distinguish an unreadable file or folder from a missing file and from a damaged file.
 func TestRestoreOfUnreadableFile(t *testing.T) {
 	if !runAsUser(t) {
 		return

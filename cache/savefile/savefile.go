@@ -155,9 +155,9 @@ const (
 	leftover  = time.Hour // minimum age of a leftover where files cannot be locked; an active process writes all the time
 )
 
-// createTemporary creates a temporary file with mode 0600. guard is another handle of the file. It locks the file from
-// now until after the rename, so that removeLeftovers of another process does not remove the file. Where files cannot
-// be locked, guard is nil.
+// createTemporary creates a temporary file with mode 0600. guard is a second handle that keeps the file locked until
+// after the rename, so that removeLeftovers in another process does not remove the file. If files cannot be locked,
+// guard is nil.
 func createTemporary(folder, name string) (file, guard *os.File, err error) {
 	for {
 		if file, err = os.CreateTemp(folder, name+".*"+temporary); err != nil {
@@ -190,7 +190,7 @@ func openLocked(path string) (*os.File, error) {
 	return file, nil
 }
 
-// isFile reports whether path is the path of an open file.
+// isFile reports whether path still refers to an open file.
 func isFile(file *os.File, path string) bool {
 	open, _ := file.Stat()
 	named, _ := os.Lstat(path)
@@ -220,8 +220,8 @@ func isOld(entry os.DirEntry) bool {
 	return err == nil && time.Since(info.ModTime()) > leftover
 }
 
-// isTemporary reports whether file has the name of a temporary file with which Save replaces the file target. For
-// example, Save replaces pods with pods.123.tmp.
+// isTemporary reports whether file is the name of a temporary file that Save renames to target. For example, Save
+// writes pods.123.tmp and renames it to pods.
 func isTemporary(file, target string) bool {
 	number := strings.TrimSuffix(strings.TrimPrefix(file, target+"."), temporary)
 	_, err := strconv.ParseUint(number, 10, 64)

@@ -69,7 +69,8 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady appends a key to the ready keys. It first appends all due keys.
+// makeReady appends a key to the ready keys. It first appends all keys that are due, because they come first even if
+// the timer is late.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return

@@ -281,7 +281,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 	})
 }
 
-// newQueue returns a queue with other delays and another limit on retries.
+// newQueue returns a queue with the given delays and retry limiter.
 func newQueue[K comparable](baseDelay, maxDelay time.Duration, limiter *rate.Limiter) *Queue[K] {
 	q := New[K]()
 	q.baseDelay, q.maxDelay, q.limiter = baseDelay, maxDelay, limiter

@@ -14,8 +14,8 @@ type Secrets []string
 // mark replaces secrets.
 const mark = "…"
 
-// whole is the minimum length in bytes of secrets and prefixes of secrets that are always redacted. A shorter secret is
-// redacted only if it is a whole word.
+// whole is a length in bytes. A secret, or a prefix of a secret, that is at least this long is always redacted. A
+// shorter secret is redacted only if it is a whole word.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.

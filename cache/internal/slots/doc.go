@@ -1,9 +1,9 @@
 // Package slots provides the data structures of a store whose snapshots are cheap. Objects live in numbered slots of a
 // [Vector]. A [Table] maps the hash of a key to a slot. A [Set] is a set of slots.
 //
-// All structures are copied on write, by epoch. Each node records the epoch that created it, and is modified in place
-// only in that epoch. A copy of a struct is therefore a snapshot, provided that the owner uses a higher epoch
-// afterwards. A snapshot costs a few words, and the first later write to a node copies the node. Only one goroutine may
+// All structures are copy-on-write. Each node records the epoch in which it was created, and is modified in place only
+// in that epoch. A copy of a struct is therefore a snapshot, provided that the owner uses a higher epoch afterwards.
+// Taking a snapshot copies only a few words. The first later write to a node copies the node. Only one goroutine may
 // write at a time. Any number of goroutines may read a snapshot, even while the owner writes.
 //
 // Slots and nodes are not freed individually. If most slots become empty, the owner should build a new structure.

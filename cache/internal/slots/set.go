@@ -14,7 +14,8 @@ type Set struct {
 }
 
 // node is a leaf with sorted members, or an inner node with children. An inner node also stores the last member of each
-// child, so that a search compares within one node. No node is empty, and all leaves have the same depth.
+// child, so that a search finds the child without visiting the others. No node is empty, and all leaves have the same
+// depth.
 type node struct {
 	epoch    uint64
 	members  []uint32
@@ -113,8 +114,8 @@ func (n *node) ownChild(epoch uint64, at int) *node {
 	return child
 }
 
-// insert adds a member to a node of this epoch. If the insertion splits the node, insert returns the new node with the
-// greater members, and otherwise nil.
+// insert adds a member to n, which must already have been copied for this epoch. If n is split, insert returns the new
+// node with the greater members, and otherwise nil.
 func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	at := n.find(slot)
 	if n.children == nil {
@@ -164,7 +165,7 @@ func (n *node) place(at int, member uint32, child *node) {
 	}
 }
 
-// remove removes a member from a node of this epoch. The node may become empty.
+// remove removes a member from n, which must already have been copied for this epoch. n may become empty.
 func (n *node) remove(epoch uint64, slot uint32) {
 	at := n.find(slot)
 	if n.children != nil {

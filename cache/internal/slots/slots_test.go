@@ -87,7 +87,7 @@ func (h *keptSnapshot) find(m *model, key uint32) (uint32, bool) {
 	})
 }
 
-// runModel executes the operations that the bytes of steps encode, and then checks all snapshots.
+// runModel executes the operations encoded in steps, then checks all snapshots.
 func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 	m := &model{t: t, hash: hash, slots: map[uint32]uint32{}}
 	next := uint32(0)

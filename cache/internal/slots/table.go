@@ -72,8 +72,8 @@ func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// page returns the page at a directory index for modification. It replaces a page of an earlier epoch with a copy, at
-// all directory indexes of this page.
+// page returns the page at a directory index, ready for modification. If the page is from an earlier epoch, it is first
+// replaced with a copy at all its directory indexes.
 func (t *Table) page(epoch uint64, at uint32) *page {
 	p := t.directory.get(at)
 	if p.epoch != epoch {
@@ -105,7 +105,7 @@ func (p *page) ownNext(epoch uint64) *page {
 	return p.next
 }
 
-// add adds an entry to a page of this epoch or to its overflow pages.
+// add adds an entry to p, or to an overflow page if p is full. p must already have been copied for this epoch.
 func (p *page) add(epoch uint64, hash, slot uint32) {
 	for p.length == pageSize {
 		if p.next == nil {

@@ -48,7 +48,7 @@ func indexOf16(first, second uint64) int {
 	return indexOf(first)
 }
 
-// pair returns a little-endian number: the two bytes of b that begin at i.
+// pair returns the two bytes of b that begin at i as a little-endian number.
 func pair(b []byte, i int) uint16 {
 	w := b[i : i+2 : i+2]
 	return uint16(w[0]) | uint16(w[1])<<8

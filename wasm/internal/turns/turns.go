@@ -157,7 +157,8 @@ func (w *watch) Close() error {
 	return w.response.Close()
 }
 
-// Read reads from the response. If the response ends without data, Read may repeat the request in another turn.
+// Read reads from the response. If the response ends before any data arrives, Read may repeat the request when the
+// watch next gets a slot.
 func (w *watch) Read(p []byte) (int, error) {
 	for {
 		n, err := w.response.Read(p)

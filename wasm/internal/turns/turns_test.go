@@ -261,7 +261,8 @@ func TestTurnWithEventsEndsWatch(t *testing.T) {
 	})
 }
 
-// A short watch can mean that the resourceVersion has expired, which only the stream can handle.
+// A short watch can mean that the resourceVersion has expired. Only the stream can handle this, so the watch must end
+// instead of starting another turn.
 func TestEarlyEndOfTurnEndsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 100 * time.Millisecond}}}
