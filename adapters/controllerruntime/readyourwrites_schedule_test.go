@@ -29,6 +29,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -196,7 +197,10 @@ func newSchedule(t *testing.T, seed uint64, timeout time.Duration) *schedule {
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(c.kind), scope)
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(c.kind+"List"), scope)
 	}
-	opts := cache.Options{Mapper: mapper, ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
+	// Without a handler, client-go's handler would log each error. It then sleeps until shortly after the last error of the
+	// process, which has been in real time or in another simulation, so possibly in 26 years.
+	ignore := func(context.Context, *toolscache.Reflector, error) {}
+	opts := cache.Options{Mapper: mapper, DefaultWatchErrorHandler: ignore, ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Label: labels.SelectorFromSet(labels.Set{"tier": "web"}), Field: fields.OneTermEqualSelector("spec.nodeName", "n1"),
 	}}}
 	if s.limited {
