@@ -54,10 +54,18 @@ type Source[T any] struct {
 	Identity Identity[T] // how to compare objects
 
 	learned support
+	shared  *support // learned of another Source; see Share
 }
+
+// Share makes s use what the streams of other have learned about the server, and the other way around, because both
+// collections are on the same server. Call it before the first stream of s.
+func (s *Source[T]) Share(other *Source[T]) { s.shared = other.support() }
 
 // support returns the features that streams have found the server to support.
 func (s *Source[T]) support() *support {
+	if s.shared != nil {
+		return s.shared
+	}
 	if !s.StreamsLists {
 		s.learned.stopStreams()
 	}

@@ -58,6 +58,8 @@ func (o *Object) Object() *lw.Object {
 // equal reports whether the JSON strings of two objects have the same length and the same 128-bit hash.
 func (o *Object) equal(other *Object) bool { return o == other || o.digest == other.digest }
 
+// Size returns the size of the compressed object in bytes.
+func (o *Object) Size() int { return len(o.held) }
 // digest identifies a string by its length and a seeded 128-bit hash.
 type digest struct {
 	hash   [2]uint64

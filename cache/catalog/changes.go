@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Change is a change of one object. If Type is lw.Synced, it is a mark instead: all objects that the collection had when
+// the loop began, or in its first list, have been yielded.
+type Change struct {
+	Resource Type
+	cache.Change[*lw.Object]
+}
+
+// subscriber is a loop over Changes.
+type subscriber struct {
+	ctx     context.Context // canceled when the loop exits
+	opts    cache.HandlerOptions[element]
+	changes chan Change
+	marks   sync.WaitGroup // goroutines that wait until a collection is synced
+}
+
+// Changes yields the present objects of all types and then every change, until ctx is done or the loop exits. Another
+// goroutine must call Run. Changes of one type arrive in order. opts apply to each type separately, and may be nil.
+func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Object]) iter.Seq[Change] {
+	return func(yield func(Change) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		s := &subscriber{ctx: ctx, changes: make(chan Change)}
+		if opts != nil {
+			s.opts = cache.HandlerOptions[element]{Policy: opts.Policy, Capacity: opts.Capacity, Resync: opts.Resync, OnPanic: opts.OnPanic}
+			if opts.Filter != nil {
+				s.opts.Filter = func(e element) bool { return opts.Filter(objectOf(e)) }
+			}
+		}
+		c.locked(func() {
+			c.subscribers[s] = true
+			for _, n := range c.collections {
+				s.follow(n)
+			}
+		})
+		defer s.marks.Wait()
+		defer c.locked(func() {
+			stop()
+			delete(c.subscribers, s)
+			for _, n := range c.collections {
+				if r := n.changes[s]; r != nil {
+					r.Remove()
+					delete(n.changes, s)
+				}
+			}
+		})
+		for {
+			select {
+			case change := <-s.changes:
+				if !yield(change) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// follow adds a handler to a collection. The caller must hold the catalog's lock.
+func (s *subscriber) follow(n *collection) {
+	of := n.info.Type
+	send := func(change cache.Change[*lw.Object]) {
+		select {
+		case s.changes <- Change{of, change}:
+		case <-s.ctx.Done():
+		}
+	}
+	r := n.informer.Handle(cache.Handler[element]{
+		Added: func(object element, initial bool) {
+			send(cache.Change[*lw.Object]{Type: lw.Added, New: objectOf(object), Initial: initial})
+		},
+		Modified: func(old, object element) {
+			send(cache.Change[*lw.Object]{Type: lw.Modified, Old: objectOf(old), New: objectOf(object), Resync: old == object})
+		},
+		Deleted: func(object element, finalStateUnknown bool) {
+			send(cache.Change[*lw.Object]{Type: lw.Deleted, Old: objectOf(object), FinalStateUnknown: finalStateUnknown})
+		},
+	}, &s.opts)
+	n.changes[s] = r
+	s.marks.Go(func() {
+		select {
+		case <-r.Synced():
+			send(cache.Change[*lw.Object]{Type: lw.Synced})
+		case <-r.Done():
+		case <-s.ctx.Done():
+		}
+	})
+}

@@ -1,0 +1,413 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/cache/savefile"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// State says how current the objects of a type are.
+type State uint8
+
+const (
+	// Waiting means that the first list has not started, or that it is retried because the server cannot be reached. It is
+	// also the state of a type that the server does not have yet.
+	Waiting State = iota
+	// Listing means that the first list is in progress.
+	Listing
+	// Live means that a watch is open.
+	Live
+	// Stale means that the watch is broken, or that the objects were restored and the server has not confirmed them yet.
+	Stale
+	// Forbidden means that the server denies access (401 or 403). Objects from earlier stay.
+	Forbidden
+	// Unavailable means that the server rejects lists of the type or fails to serve them, for example because an
+	// aggregated API server is down. Objects from earlier stay.
+	Unavailable
+	// Gone means that the server no longer has the type, so that its objects were deleted.
+	Gone
+)
+
+var stateNames = [...]string{"waiting", "listing", "live", "stale", "forbidden", "unavailable", "gone"}
+
+// String returns the name of the state in lower case, for example "live".
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+// failed reports whether a first list in this state may never complete.
+func (s State) failed() bool { return s == Forbidden || s == Unavailable || s == Gone }
+
+// Status describes the collection of one type.
+type Status struct {
+	TypeInfo
+	State State
+	Since time.Time // when the state began
+	Cause error     // why the state is not Live, or nil
+
+	Objects         int
+	Bytes           int64  // size of all objects in memory, without indexes
+	ResourceVersion string // resourceVersion of the objects, or "" before the first list
+
+	// Namespaces contains the followed namespaces if the server permits only these. Denied contains those of
+	// Options.Namespaces that it does not permit.
+	Namespaces, Denied []string
+}
+
+// collection follows one type.
+type collection struct {
+	catalog  *Catalog
+	settings Settings
+	codec    *codec
+	source   *source
+	informer *cache.Informer[element]
+	explicit bool // Add has added the type, so that it stays without being discovered
+
+	// The catalog's lock guards the following fields.
+	info     TypeInfo
+	state    State
+	since    time.Time
+	cause    error
+	complete bool // a list or a restored state is complete
+	synced   bool // the server has confirmed a complete state
+	denied   []string
+	probing  bool            // probe is running
+	ctx      context.Context // context of the run, or nil
+	stop     context.CancelFunc
+	stopped  chan struct{} // closed when the run has ended
+	slot     func()        // frees the slot of the first list
+	changes  map[*subscriber]*cache.Registration[element]
+	byUID    *cache.Index[element, string] // created when it is first used
+	byOwner  *cache.Index[element, string]
+}
+
+func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error) {
+	n := &collection{catalog: c, settings: settings, info: TypeInfo{Type: of}, since: time.Now(), changes: map[*subscriber]*cache.Registration[element]{}, slot: func() {}}
+	var err error
+	if n.codec, err = newCodec(&settings, c.limit); err != nil {
+		return nil, fmt.Errorf("catalog: %s: %w", of, err)
+	}
+	n.source = &source{wake: make(chan struct{}, 1), described: lw.Source[element]{Name: of.String(), StreamsLists: true, Identity: n.codec.Identity()}}
+	n.source.described.Share(&c.server)
+	n.informer = cache.NewInformer(lw.ListerWatcher[element](n.source), &lw.Options{
+		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Logger: c.opts.Logger, Wake: n.source.wake,
+	})
+	n.source.held = n.informer.Store().List
+	return n, nil
+}
+
+// scopeOf returns the scope that follows these namespaces of the type. The namespace "" stands for all.
+func (n *collection) scopeOf(info TypeInfo, namespaces ...string) (*scope, error) {
+	in := &scope{info: info, clients: map[string]*lw.Client[element]{}}
+	for _, namespace := range namespaces {
+		resource := lw.Resource{Group: info.Group, Version: info.Version, Plural: info.Resource, Namespace: namespace}
+		client, err := lw.NewClient(n.catalog.transport, resource, lw.Codec[element](n.codec), &lw.ClientOptions{MetadataOnly: n.settings.MetadataOnly})
+		if err != nil {
+			return nil, err
+		}
+		in.clients[namespace] = client
+	}
+	return in, nil
+}
+
+// follow makes the collection follow a type that the server has.
+func (n *collection) follow(info TypeInfo) error {
+	in, err := n.scopeOf(info, "")
+	if err != nil {
+		return fmt.Errorf("catalog: %w", err)
+	}
+	n.source.use(in)
+	return nil
+}
+
+// start runs the informer until stop is called. The caller must hold the catalog's lock.
+func (n *collection) start(ctx context.Context) {
+	if n.ctx != nil {
+		return
+	}
+	n.ctx, n.stop = context.WithCancel(ctx)
+	n.stopped = make(chan struct{})
+	n.catalog.tasks.Go(func() {
+		defer close(n.stopped)
+		n.run(n.ctx)
+	})
+}
+
+func (n *collection) run(ctx context.Context) {
+	restored := n.restore()
+	if !restored {
+		free := n.catalog.lists.acquire(ctx)
+		defer free()
+		n.catalog.locked(func() { n.slot = free })
+	}
+	trace := *lw.ContextTrace(ctx)
+	report := trace.Event
+	trace.Event = func(event lw.Event[lw.Keyed]) {
+		if report != nil {
+			report(event)
+		}
+		n.observe(event)
+	}
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var saving sync.WaitGroup
+	if path := n.path(); path != "" {
+		saving.Go(func() {
+			savefile.Keep(keeping, path, n.informer.Store(), n.origin(), func(e element) string { return objectOf(e).Raw() }, saveInterval, n.catalog.report)
+		})
+	}
+	_ = n.informer.Run(lw.WithTrace(ctx, &trace)) // ctx is the only cause of its end
+	stop()
+	saving.Wait()
+}
+
+// saveInterval is the time between two saves of a collection.
+const saveInterval = time.Minute
+
+// path returns the file for the objects of the collection, or "" if they are not saved.
+func (n *collection) path() string {
+	if n.catalog.opts.StateDir == "" || !n.source.current().wide() {
+		return ""
+	}
+	return filepath.Join(n.catalog.opts.StateDir, n.info.String()+".state")
+}
+
+// origin identifies the collection in its file.
+func (n *collection) origin() string {
+	return fmt.Sprintln(n.info.Type, n.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "))
+}
+
+func (n *collection) restore() bool {
+	path := n.path()
+	if path == "" || n.informer.Store().ResourceVersion() != "" {
+		return false
+	}
+	err := savefile.Restore(path, n.informer, n.origin(), n.codec.parse)
+	if err != nil && !isMissing(err) {
+		n.catalog.report(err)
+	}
+	return err == nil
+}
+
+// observe updates the state after an event of the stream.
+func (n *collection) observe(event lw.Event[lw.Keyed]) {
+	c := n.catalog
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	state, cause := n.state, n.cause
+	switch event.Type {
+	default:
+		return
+	case lw.ListStarted:
+		if !n.complete {
+			state = Listing
+		}
+	case lw.Restored:
+		n.complete, state = true, Stale
+	case lw.Synced:
+		n.complete, n.synced = true, true
+		n.slot()
+	case lw.WatchStarted:
+		n.complete, n.synced, state, cause = true, true, Live, nil
+		n.slot()
+	case lw.Interrupted:
+		if errors.Is(event.Interruption.Err, lw.ErrWatchClosed) && !event.Interruption.Relist {
+			return // every watch ends after some minutes, and the next one follows at once
+		}
+		cause = event.Interruption.Err
+		state = stateAfter(cause, n.complete)
+		n.slot()
+	}
+	if n.source.current().gone {
+		if state != Live {
+			return
+		}
+		state, cause = Gone, errNoType
+	}
+	n.set(state, cause)
+	if event.Type == lw.Interrupted {
+		n.react(cause)
+	}
+}
+
+// react looks for a remedy after an interruption. The caller must hold the catalog's lock.
+func (n *collection) react(cause error) {
+	switch {
+	case errors.Is(cause, lw.ErrNotFound):
+		n.catalog.rediscover()
+	case errors.Is(cause, lw.ErrForbidden) && n.info.Namespaced && !n.probing:
+		n.probing = true
+		n.catalog.tasks.Go(n.probe)
+	}
+}
+
+// probeInterval is the time between two attempts to find the namespaces that the server permits.
+const probeInterval = 30 * time.Second
+
+// probe follows the namespaces that the server permits, until it permits all of them again.
+func (n *collection) probe() {
+	c, ctx := n.catalog, n.ctx
+	defer c.locked(func() { n.probing = false })
+	for ; ; wait(ctx, probeInterval) {
+		in := n.source.current()
+		if ctx.Err() != nil || in.gone {
+			return
+		}
+		if in.wide() {
+			var live bool
+			c.locked(func() { live = n.state == Live })
+			if live {
+				return
+			}
+		} else if n.permitted(ctx, in.info, "") {
+			n.use(in, "")
+			return
+		}
+		var allowed, denied []string
+		for _, namespace := range c.candidates(ctx) {
+			if n.permitted(ctx, in.info, namespace) {
+				allowed = append(allowed, namespace)
+			} else {
+				denied = append(denied, namespace)
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		c.locked(func() {
+			n.denied = denied
+			c.changed(n)
+		})
+		if len(allowed) > 0 && !slices.Equal(allowed, in.followed()) {
+			n.use(in, allowed...)
+		}
+	}
+}
+
+// use follows other namespaces, unless the scope has changed in the meantime.
+func (n *collection) use(in *scope, namespaces ...string) {
+	next, err := n.scopeOf(in.info, namespaces...)
+	if err == nil && n.source.current() == in {
+		n.source.use(next)
+	}
+}
+
+// permitted reports whether the server permits lists of the type in a namespace. "" stands for all namespaces.
+func (n *collection) permitted(ctx context.Context, info TypeInfo, namespace string) bool {
+	in, err := n.scopeOf(info, namespace)
+	if err != nil {
+		return false
+	}
+	ctx, stop := context.WithTimeout(ctx, requestTimeout)
+	defer stop()
+	for _, err := range in.clients[namespace].List(ctx, lw.ListOptions{Limit: 1}).Objects {
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// set changes the state. The caller must hold the catalog's lock.
+func (n *collection) set(state State, cause error) {
+	if state != n.state {
+		n.since = time.Now()
+	}
+	n.state, n.cause = state, cause
+	n.catalog.changed(n)
+}
+
+// stateAfter returns the state after an interruption.
+func stateAfter(cause error, complete bool) State {
+	status, answered := errors.AsType[*lw.StatusError](cause)
+	switch {
+	case errors.Is(cause, lw.ErrForbidden), errors.Is(cause, lw.ErrUnauthorized):
+		return Forbidden
+	case answered && (status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed):
+		return Unavailable
+	case complete:
+		return Stale
+	case answered && status.Code != http.StatusTooManyRequests:
+		return Unavailable
+	}
+	return Waiting
+}
+
+// size returns the size of an object in memory.
+func size(e element) int64 {
+	if packed, ok := e.(*compact.Object); ok {
+		return int64(packed.Size())
+	}
+	return int64(len(e.(*lw.Object).Raw()))
+}
+
+// bytes returns the size of the objects. The caller must hold the catalog's lock.
+func (n *collection) bytes() (total int64) {
+	for _, object := range n.informer.Store().List() {
+		total += size(object)
+	}
+	return total
+}
+
+// status returns the status. The caller must hold the catalog's lock.
+func (n *collection) status() Status {
+	store := n.informer.Store()
+	return Status{
+		TypeInfo: n.info, State: n.state, Since: n.since, Cause: n.cause, Objects: store.Len(), Bytes: n.bytes(),
+		ResourceVersion: store.ResourceVersion(), Namespaces: n.source.current().followed(), Denied: n.denied,
+	}
+}
+
+// queued reports whether a subscriber has not received all changes yet. The caller must hold the catalog's lock.
+func (n *collection) queued() bool {
+	for _, r := range n.changes {
+		if r.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// end stops the collection, which the catalog has forgotten, and waits until its stream has ended.
+func (n *collection) end() {
+	n.catalog.mu.Lock()
+	n.unsubscribe()
+	stop, stopped := n.stop, n.stopped
+	n.catalog.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-stopped
+	}
+}
+
+// unsubscribe removes all subscribers. The caller must hold the catalog's lock.
+func (n *collection) unsubscribe() {
+	for s, r := range n.changes {
+		r.Remove()
+		delete(n.changes, s)
+	}
+}
+
+// drop frees the objects because of the cause, and stops the stream. The caller must hold the catalog's lock.
+func (n *collection) drop(cause error) {
+	n.unsubscribe()
+	if n.stop != nil {
+		n.stop()
+	}
+	n.informer = cache.NewInformer(lw.ListerWatcher[element](n.source), nil)
+	n.byUID, n.byOwner = nil, nil
+	n.set(Unavailable, cause)
+}

@@ -1,0 +1,213 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Type identifies a resource type on a server. The version is not a part of it, because all versions of a type contain
+// the same objects.
+type Type struct {
+	Group    string // for example "apps", or "" for the core group
+	Resource string // for example "deployments"
+}
+
+// String returns the name of the type as in kubectl, for example "pods" or "deployments.apps".
+func (t Type) String() string { return lw.Resource{Group: t.Group, Plural: t.Resource}.String() }
+
+// TypeInfo describes a type in one version.
+type TypeInfo struct {
+	Type
+	Version    string // for example "v1"
+	Kind       string // for example "Deployment"
+	Namespaced bool
+	Singular   string   // for example "deployment"
+	ShortNames []string // for example "deploy"
+	Categories []string // for example "all"
+	Verbs      []string // for example "list" and "watch"
+}
+
+// Watchable reports whether the type can be listed and watched.
+func (t *TypeInfo) Watchable() bool {
+	return slices.Contains(t.Verbs, "list") && slices.Contains(t.Verbs, "watch")
+}
+
+// Types contains the types of a server in the server's order of preference. The core group comes first. The preferred
+// version of each group comes before its other versions.
+type Types struct {
+	All []TypeInfo
+	// Missing maps the group versions that could not be discovered, such as "metrics.k8s.io/v1beta1", to their errors.
+	// The keys "/api" and "/apis" stand for the core group and for all other groups.
+	Missing map[string]error
+}
+
+// preferred returns the watchable types in the first version that the server prefers.
+func (t *Types) preferred() map[Type]TypeInfo {
+	found := map[Type]TypeInfo{}
+	for _, info := range t.All {
+		if _, known := found[info.Type]; !known && info.Watchable() {
+			found[info.Type] = info
+		}
+	}
+	for alias, original := range aliases {
+		if _, ok := found[original]; ok {
+			delete(found, alias)
+		}
+	}
+	return found
+}
+
+// aliases maps a type to the type that contains the same objects in another group.
+var aliases = map[Type]Type{{"events.k8s.io", "events"}: {"", "events"}}
+
+// mayHave reports whether the server may have the type although All does not contain it.
+func (t *Types) mayHave(wanted Type) bool {
+	root := "/apis"
+	if wanted.Group == "" {
+		root = "/api"
+	}
+	for name := range t.Missing {
+		group, _, _ := strings.Cut(name, "/")
+		if name == root || name[0] != '/' && group == wanted.Group {
+			return true
+		}
+	}
+	return false
+}
+
+// Discover returns the types of a server. It sends two concurrent requests for aggregated discovery, which requires
+// Kubernetes 1.27 or later. If only some groups could not be discovered, it returns the others and sets Missing. It
+// returns an error if it finds no types.
+func Discover(ctx context.Context, transport lw.Transport) (*Types, error) {
+	return new(discoverer).ask(ctx, transport)
+}
+
+// discoverer discovers types repeatedly. It keeps the last documents, so that the server need not resend them.
+type discoverer struct {
+	documents [2]document
+}
+
+// document contains the result of one discovery request.
+type document struct {
+	etag    string
+	all     []TypeInfo
+	missing map[string]error
+}
+
+var roots = [2]string{"/api", "/apis"}
+
+func (d *discoverer) ask(ctx context.Context, transport lw.Transport) (*Types, error) {
+	var errs [2]error
+	var both sync.WaitGroup
+	for i, root := range roots {
+		both.Go(func() { errs[i] = d.documents[i].fetch(ctx, transport, root) })
+	}
+	both.Wait()
+	types := &Types{Missing: map[string]error{}}
+	for i, root := range roots {
+		if errs[i] != nil {
+			types.Missing[root] = fmt.Errorf("%s: %w", root, errs[i])
+			continue
+		}
+		types.All = append(types.All, d.documents[i].all...)
+		for name, err := range d.documents[i].missing {
+			types.Missing[name] = err
+		}
+	}
+	if len(types.All) == 0 {
+		if err := errors.Join(types.Missing[roots[0]], types.Missing[roots[1]]); err != nil {
+			return nil, fmt.Errorf("discovering the server's types: %w", err)
+		}
+	}
+	return types, nil
+}
+
+// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without aggregated discovery
+// send a list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+
+// maxDocument limits the size of a document in bytes. A server with a thousand custom resources sends about 0.5 MiB.
+const maxDocument = 8 << 20
+
+// ErrTooLarge means that a discovery document exceeds 8 MiB.
+var ErrTooLarge = errors.New("the discovery response is too large")
+
+// fetch replaces the document unless the server still has the same.
+func (d *document) fetch(ctx context.Context, transport lw.Transport, root string) error {
+	body, err := transport.Open(ctx, &lw.Request{Path: root, Accept: accept, IfNoneMatch: d.etag})
+	if errors.Is(err, lw.ErrNotModified) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxDocument+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxDocument {
+		return ErrTooLarge
+	}
+	parsed, err := lw.ParseValue(text)
+	if err != nil {
+		return fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
+	}
+	switch kind := stringAt(parsed, "kind"); kind {
+	case "APIGroupDiscoveryList":
+		*d = document{etag: body.ETag, missing: map[string]error{}}
+		d.read(parsed)
+		return nil
+	case "APIVersions", "APIGroupList":
+		return errors.New("the server does not support aggregated discovery, which requires Kubernetes 1.27 or later: specify collections by path, for example /api/v1/pods")
+	default:
+		return fmt.Errorf("expected a discovery document, got kind %.40q", kind)
+	}
+}
+
+// read reads all types in an APIGroupDiscoveryList. For a stale group version, these are the last types that the server
+// knew.
+func (d *document) read(list lw.Value) {
+	for item := range list.Member("items").Elements() {
+		group := stringAt(item, "metadata.name")
+		for in := range item.Member("versions").Elements() {
+			version := stringAt(in, "version")
+			if stringAt(in, "freshness") == "Stale" {
+				name := group + "/" + version
+				d.missing[name] = errors.New(name + ": the aggregated API server does not respond")
+			}
+			for r := range in.Member("resources").Elements() {
+				if name := stringAt(r, "resource"); name != "" {
+					d.all = append(d.all, TypeInfo{
+						Type: Type{group, name}, Version: version, Kind: stringAt(r, "responseKind.kind"),
+						Namespaced: stringAt(r, "scope") == "Namespaced", Singular: stringAt(r, "singularResource"),
+						ShortNames: stringsAt(r, "shortNames"), Categories: stringsAt(r, "categories"), Verbs: stringsAt(r, "verbs"),
+					})
+				}
+			}
+		}
+	}
+}
+
+// stringAt returns the string at a path, or "" for values of other types.
+func stringAt(v lw.Value, path string) string {
+	if v = v.Get(path); !strings.HasPrefix(v.Raw(), `"`) {
+		return ""
+	}
+	return v.String()
+}
+
+func stringsAt(v lw.Value, name string) (all []string) {
+	for element := range v.Member(name).Elements() {
+		all = append(all, stringAt(element, ""))
+	}
+	return all
+}

@@ -1,0 +1,429 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// element is a stored object: a *lw.Object or, with Settings.Compact, a *compact.Object.
+type element = lw.Keyed
+
+// objectOf returns the object of an element, or nil.
+func objectOf(e element) *lw.Object {
+	switch o := e.(type) {
+	case *lw.Object:
+		return o
+	case *compact.Object:
+		return o.Object()
+	}
+	return nil
+}
+
+// codec decodes elements and reports the size of each.
+type codec struct {
+	text    text
+	compact lw.Codec[*compact.Object] // nil unless Settings.Compact is set
+	decoded func(bytes int64)
+}
+
+// text decodes objects for the codec.
+type text struct {
+	lw.RawCodec
+	saved *lw.Object // result of the next Decode, so that a saved object can be compressed
+}
+
+// Decode implements [lw.Codec].
+func (c *text) Decode(s *lw.Scanned) (*lw.Object, error) {
+	if c.saved != nil {
+		return c.saved, nil
+	}
+	return c.RawCodec.Decode(s)
+}
+
+func newCodec(settings *Settings, decoded func(bytes int64)) (*codec, error) {
+	c := &codec{decoded: decoded}
+	if settings.Fields != nil {
+		var err error
+		if c.text.RawCodec, err = lw.Project(settings.Fields...); err != nil {
+			return nil, err
+		}
+	}
+	if settings.Compact {
+		c.compact = compact.NewCodec(&c.text)
+	}
+	return c, nil
+}
+
+// Decode implements [lw.Codec].
+func (c *codec) Decode(s *lw.Scanned) (element, error) {
+	if c.compact == nil {
+		object, err := c.text.Decode(s)
+		c.decoded(size(object))
+		return object, err
+	}
+	object, err := c.compact.Decode(s)
+	c.decoded(size(object))
+	return object, err
+}
+
+// parse decodes a saved object. The codec must not be in use.
+func (c *codec) parse(text []byte) (element, error) {
+	object, err := lw.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	c.text.saved = object
+	defer func() { c.text.saved = nil }()
+	return c.Decode(nil)
+}
+
+// Identity implements [lw.Codec].
+func (c *codec) Identity() lw.Identity[element] {
+	if c.compact != nil {
+		return identity(c.compact.Identity())
+	}
+	return identity(c.text.Identity())
+}
+
+// identity returns the Identity of a type that implements element as an Identity of elements.
+func identity[T element](of lw.Identity[T]) lw.Identity[element] {
+	return lw.Identity[element]{
+		UID:   func(e element) string { return of.UID(e.(T)) },
+		Equal: func(a, b element) bool { return of.Equal(a.(T), b.(T)) },
+		Same:  func(e element, s *lw.Scanned) bool { return of.Same(e.(T), s) },
+	}
+}
+
+// scope is the part of a type that a source follows.
+type scope struct {
+	info TypeInfo
+	gone bool // the server no longer has the type, so that it has no objects
+	// clients contains a client for each followed namespace. The key "" stands for all namespaces.
+	clients map[string]*lw.Client[element]
+
+	ended context.Context // canceled when another scope replaces this one
+	end   context.CancelCauseFunc
+}
+
+// wide reports whether the scope is the whole type.
+func (s *scope) wide() bool { return s.clients[""] != nil }
+
+// source is the ListerWatcher of one type. Its scope can change while a stream runs: to another version, from all namespaces to
+// those that can be listed, or to nothing when the type is deleted. The stream then relists, and its store contains the
+// difference.
+type source struct {
+	described lw.Source[element]
+	wake      chan struct{} // ends the delay of the stream after the scope has changed
+	held      func() []element
+
+	mu    sync.Mutex
+	scope *scope
+	// versions contains the resourceVersion that the watch of each namespace has reached.
+	versions map[string]string
+	version  string // last resourceVersion that the stream has received
+}
+
+// errScopeChanged ends the requests of a replaced scope. It matches lw.ErrReplaced, because objects in another version of
+// the API differ although their resourceVersions are the same.
+var errScopeChanged = fmt.Errorf("the catalog follows the type in another version or other namespaces, or the server no longer has it: %w", lw.ErrReplaced)
+
+// use replaces the scope.
+func (s *source) use(next *scope) {
+	next.ended, next.end = context.WithCancelCause(context.Background())
+	s.mu.Lock()
+	previous := s.scope
+	s.scope, s.versions = next, map[string]string{}
+	s.mu.Unlock()
+	if previous != nil {
+		previous.end(errScopeChanged)
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (s *source) current() *scope {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scope
+}
+
+// Source implements [lw.ListerWatcher].
+func (s *source) Source() *lw.Source[element] { return &s.described }
+
+// during returns a context for requests of the scope, which ends when the scope is replaced.
+func during(ctx context.Context, in *scope) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(in.ended, func() { cancel(errScopeChanged) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// List implements [lw.ListerWatcher].
+func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[element] {
+	page, in := new(lw.Page[element]), s.current()
+	page.Objects = func(yield func(element, error) bool) {
+		ctx, stop := during(ctx, in)
+		defer stop()
+		switch client := in.clients[""]; {
+		case in.gone:
+			page.ResourceVersion = s.reached("")
+		case client != nil:
+			opts.Reuse = opts.Reuse.Pass(s, client)
+			inner := client.List(ctx, opts)
+			for object, err := range inner.Objects {
+				if !yield(object, causeOf(ctx, err)) {
+					return
+				}
+			}
+			page.ListMeta = inner.ListMeta
+			s.reached(page.ResourceVersion)
+		case opts.Limit == 1: // a check; the stream of each namespace makes its own
+			if held := s.held(); len(held) > 0 && !yield(held[0], nil) {
+				return
+			}
+			page.ResourceVersion = s.reached("")
+		default:
+			page.ResourceVersion = s.listNamespaces(ctx, in, opts, yield)
+		}
+	}
+	return page
+}
+
+// causeOf returns err, or the cause of ctx if err was caused by its end.
+func causeOf(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// reached records a resourceVersion of the stream unless it is empty, and returns the last.
+func (s *source) reached(version string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version != "" {
+		s.version = version
+	}
+	if s.version == "" {
+		return "1"
+	}
+	return s.version
+}
+
+// listNamespaces lists each namespace of the scope. It returns the resourceVersion of the oldest list, or "" after an
+// error. Objects in other namespaces stay, because they may still exist.
+func (s *source) listNamespaces(ctx context.Context, in *scope, opts lw.ListOptions, yield func(element, error) bool) string {
+	versions := map[string]string{}
+	for namespace, client := range in.clients {
+		next := opts
+		next.Reuse = opts.Reuse.Pass(s, client)
+		for {
+			page := client.List(ctx, next)
+			for object, err := range page.Objects {
+				_, undecoded := errors.AsType[*lw.DecodeError](err)
+				if !yield(object, causeOf(ctx, err)) || err != nil && !undecoded {
+					return ""
+				}
+			}
+			versions[namespace] = page.ResourceVersion
+			if page.Continue == "" {
+				break
+			}
+			next.ResourceVersion, next.Continue = "", page.Continue
+		}
+	}
+	for _, object := range s.held() {
+		if in.clients[object.GetNamespace()] == nil && !yield(object, nil) {
+			return ""
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.scope != in {
+		return ""
+	}
+	s.versions, s.version = versions, oldest(versions)
+	return s.version
+}
+
+// oldest returns the lowest resourceVersion, which all watches have passed.
+func oldest(versions map[string]string) (low string) {
+	for _, version := range versions {
+		if order, ok := lw.CompareResourceVersions(version, low); low == "" || ok && order < 0 {
+			low = version
+		}
+	}
+	return low
+}
+
+// Watch implements [lw.ListerWatcher].
+func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[element], error] {
+	return func(yield func(lw.Event[element], error) bool) {
+		in := s.current()
+		ctx, stop := during(ctx, in)
+		defer stop()
+		switch client := in.clients[""]; {
+		case in.gone:
+			s.watchNothing(ctx, opts, yield)
+		case client != nil:
+			opts.Reuse = opts.Reuse.Pass(s, client)
+			for event, err := range client.Watch(ctx, opts) {
+				s.reached(event.ResourceVersion)
+				if !yield(event, causeOf(ctx, err)) {
+					return
+				}
+			}
+			if err := causeOf(ctx, ctx.Err()); err != nil {
+				yield(lw.Event[element]{}, err)
+			}
+		default:
+			s.watchNamespaces(ctx, in, opts, yield)
+		}
+	}
+}
+
+// watchNothing is the watch of a deleted type. It starts with a streaming list without objects if opts requests it.
+func (s *source) watchNothing(ctx context.Context, opts lw.ListOptions, yield func(lw.Event[element], error) bool) {
+	if !opts.SendInitialEvents {
+		yield(lw.Event[element]{}, lw.ErrExpired) // the stream resumes from a state with objects
+		return
+	}
+	version := s.reached("")
+	if !yield(lw.Event[element]{Type: lw.WatchStarted, ResourceVersion: version}, nil) ||
+		!yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: version}, nil) {
+		return
+	}
+	wait(ctx, opts.Timeout)
+	if err := causeOf(ctx, ctx.Err()); err != nil {
+		yield(lw.Event[element]{}, err)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// watchNamespaces watches each namespace of the scope with its own stream, which resumes after a clean close. Any other
+// interruption of one of them ends the watch.
+func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOptions, yield func(lw.Event[element], error) bool) {
+	if opts.SendInitialEvents {
+		ok := yield(lw.Event[element]{Type: lw.WatchStarted}, nil)
+		version := ""
+		if ok {
+			version = s.listNamespaces(ctx, in, lw.ListOptions{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Reuse: opts.Reuse}, func(object element, err error) bool {
+				event := lw.Event[element]{Type: lw.Added, Object: object}
+				if err == nil {
+					event.ResourceVersion = object.GetResourceVersion()
+				}
+				ok = yield(event, err)
+				return ok
+			})
+		}
+		if version == "" || !ok || !yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: version}, nil) {
+			return
+		}
+	}
+	s.mu.Lock()
+	versions := s.versions
+	current := s.scope == in && len(versions) > 0 && oldest(versions) == s.version
+	s.mu.Unlock()
+	if !current {
+		yield(lw.Event[element]{}, lw.ErrExpired)
+		return
+	}
+	type received struct {
+		namespace string
+		event     lw.Event[element]
+	}
+	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
+	defer stop()
+	events := make(chan received)
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	defer stop() // before waiting for the streams
+	for namespace, client := range in.clients {
+		streams.Go(func() {
+			options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Logger: silent{}, StopOn: func(cause error) bool {
+				return !errors.Is(cause, lw.ErrWatchClosed)
+			}}
+			for event := range lw.Resume(ctx, client, lw.Held{ResourceVersion: versions[namespace]}, options) {
+				select {
+				case events <- received{namespace, event}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	open, started := map[string]bool{}, opts.SendInitialEvents
+	for {
+		var next received
+		select {
+		case next = <-events:
+		case <-ctx.Done():
+			if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				yield(lw.Event[element]{}, err)
+			}
+			return
+		}
+		event, err := next.event, error(nil)
+		switch event.Type {
+		case lw.Interrupted:
+			if !event.Interruption.Final {
+				continue
+			}
+			yield(lw.Event[element]{}, event.Interruption.Err)
+			return
+		case lw.ListStarted: // the stream of the namespace must relist, and so must this one
+			yield(lw.Event[element]{}, lw.ErrExpired)
+			return
+		case lw.WatchStarted:
+			if open[next.namespace] = true; started || len(open) < len(in.clients) {
+				continue
+			}
+			started = true
+		case lw.DecodeFailed:
+			err = event.Err
+		}
+		if event.ResourceVersion != "" {
+			versions[next.namespace] = event.ResourceVersion
+		}
+		event.ResourceVersion = s.reached(oldest(versions))
+		if !yield(event, err) {
+			return
+		}
+	}
+}
+
+// silent is a logger for the streams of single namespaces, because the stream of the type logs their interruptions.
+type silent struct{}
+
+func (silent) Warn(string, ...any) {}
+
+// followed returns the namespaces of the scope, or nil if it is not limited to namespaces.
+func (s *scope) followed() (names []string) {
+	for namespace := range s.clients {
+		if namespace != "" {
+			names = append(names, namespace)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
