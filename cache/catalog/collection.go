@@ -149,7 +149,9 @@ func (n *collection) start(ctx context.Context) {
 
 func (n *collection) run(ctx context.Context) {
 	restored := n.restore()
-	if !restored {
+	if restored {
+		n.source.current().listed = true
+	} else {
 		free := n.catalog.lists.acquire(ctx)
 		defer free()
 		n.catalog.locked(func() { n.slot = free })

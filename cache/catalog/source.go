@@ -106,6 +106,9 @@ func identity[T element](of lw.Identity[T]) lw.Identity[element] {
 type scope struct {
 	info TypeInfo
 	gone bool // the server no longer has the type, so that it has no objects
+	// listed is true if the stream has begun to list this scope. Before that it must not resume a watch, because its objects
+	// belong to another scope. Only the stream uses it.
+	listed bool
 	// clients contains a client for each followed namespace. The key "" stands for all namespaces.
 	clients map[string]*lw.Client[element]
 
@@ -176,6 +179,8 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[element
 	page.Objects = func(yield func(element, error) bool) {
 		ctx, stop := during(ctx, in)
 		defer stop()
+		check := opts.Limit == 1
+		in.listed = in.listed || !check
 		switch client := in.clients[""]; {
 		case in.gone:
 			page.ResourceVersion = s.reached("")
@@ -189,7 +194,7 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[element
 			}
 			page.ListMeta = inner.ListMeta
 			s.reached(page.ResourceVersion)
-		case opts.Limit == 1: // a check; the stream of each namespace makes its own
+		case check: // a check; the stream of each namespace makes its own
 			if held := s.held(); len(held) > 0 && !yield(held[0], nil) {
 				return
 			}
@@ -272,6 +277,10 @@ func oldest(versions map[string]string) (low string) {
 func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[element], error] {
 	return func(yield func(lw.Event[element], error) bool) {
 		in := s.current()
+		if in.listed = in.listed || opts.SendInitialEvents; !in.listed {
+			yield(lw.Event[element]{}, errScopeChanged)
+			return
+		}
 		ctx, stop := during(ctx, in)
 		defer stop()
 		switch client := in.clients[""]; {
@@ -296,13 +305,9 @@ func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 
 // watchNothing is the watch of a deleted type. It starts with a streaming list without objects if opts requests it.
 func (s *source) watchNothing(ctx context.Context, opts lw.ListOptions, yield func(lw.Event[element], error) bool) {
-	if !opts.SendInitialEvents {
-		yield(lw.Event[element]{}, lw.ErrExpired) // the stream resumes from a state with objects
-		return
-	}
 	version := s.reached("")
 	if !yield(lw.Event[element]{Type: lw.WatchStarted, ResourceVersion: version}, nil) ||
-		!yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: version}, nil) {
+		opts.SendInitialEvents && !yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: version}, nil) {
 		return
 	}
 	wait(ctx, opts.Timeout)

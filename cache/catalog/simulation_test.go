@@ -1,0 +1,254 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/catalog"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// world is a server whose types, access and availability change at random.
+type world struct {
+	t      *testing.T
+	random *rand.Rand
+	server *lwtest.Server
+	log    []string
+	exists map[string]bool // the types that the server has
+
+	mu        sync.Mutex
+	forbidden map[string]bool // "plural" or "namespace/plural"
+	down      map[string]bool // with the key "server", every request fails
+	broken    map[string]bool // plurals whose requests fail with 503
+}
+
+var namespaces = []string{"a", "b", "c"}
+
+// refused reports whether the server denies a request.
+func (w *world) refused(r lwtest.Request) bool {
+	namespace, plural, ok := collectionOf(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return ok && (namespace == "" && w.forbidden[plural] || namespace != "" && w.forbidden[plural] && w.forbidden[namespace+"/"+plural])
+}
+
+func (w *world) fails(r lwtest.Request) bool {
+	_, plural, ok := collectionOf(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.down["server"] || ok && w.broken[plural]
+}
+
+// collectionOf returns the collection of a list or watch.
+func collectionOf(r lwtest.Request) (namespace, plural string, ok bool) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if len(parts) < 3 || parts[0] == "apis" && len(parts) < 4 {
+		return "", "", false
+	}
+	if parts[0] == "apis" {
+		parts = parts[1:]
+	}
+	if parts = parts[2:]; len(parts) == 3 && parts[0] == "namespaces" {
+		return parts[1], parts[2], true
+	}
+	return "", parts[0], len(parts) == 1
+}
+
+const customTypes = 6
+
+func custom(i int) lwtest.Resource {
+	return lwtest.Resource{Group: "example.com", Version: "v1", Kind: fmt.Sprintf("Thing%d", i), Plural: fmt.Sprintf("thing%ds", i), Namespaced: true}
+}
+
+// step makes one random change.
+func (w *world) step() {
+	i := w.random.IntN(customTypes)
+	r := custom(i)
+	id := r.Plural + "." + r.Group
+	namespace := namespaces[w.random.IntN(len(namespaces))]
+	flip := func(of map[string]bool, name string) string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		of[name] = !of[name]
+		return fmt.Sprint(name, " ", of[name])
+	}
+	did := ""
+	switch w.random.IntN(14) {
+	case 0:
+		r.Version = []string{"v1", "v2"}[w.random.IntN(2)]
+		w.server.AddResource(r)
+		w.exists[id] = true
+		did = "add " + id + " " + r.Version
+	case 1:
+		w.server.RemoveResource(id)
+		w.exists[id] = false
+		did = "remove " + id
+	case 2:
+		did = "forbid " + flip(w.forbidden, r.Plural)
+	case 3:
+		did = "forbid " + flip(w.forbidden, namespace+"/"+r.Plural)
+	case 4:
+		did = "break " + flip(w.broken, r.Plural)
+	case 5:
+		did = "down " + flip(w.down, "server")
+		w.server.DropConnections()
+	case 6:
+		w.server.DropConnections()
+		did = "drop"
+	case 7:
+		w.server.Compact()
+		w.server.CloseWatches()
+		did = "compact"
+	case 8, 9:
+		w.server.Delete(id, namespace, strconv.Itoa(w.random.IntN(4)))
+		did = "delete " + id
+	default:
+		w.server.Put(id, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": strconv.Itoa(w.random.IntN(4))}, "n": w.random.IntN(1000)})
+		did = "put " + id
+	}
+	w.log = append(w.log, did)
+}
+
+// heal ends all faults.
+func (w *world) heal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.forbidden)
+	clear(w.broken)
+	clear(w.down)
+}
+
+// fold contains the objects that the changes of one loop describe.
+type fold struct {
+	t       *testing.T
+	objects map[catalog.Ref]*lw.Object
+}
+
+func (f *fold) apply(change catalog.Change) {
+	switch change.Type {
+	case lw.Added:
+		ref := catalog.Ref{Type: change.Resource, Key: change.New.Key()}
+		require.Nil(f.t, f.objects[ref], "%s was added twice", ref)
+		f.objects[ref] = change.New
+	case lw.Modified:
+		ref := catalog.Ref{Type: change.Resource, Key: change.New.Key()}
+		require.NotNil(f.t, f.objects[ref], "%s was modified before it was added", ref)
+		f.objects[ref] = change.New
+	case lw.Deleted:
+		ref := catalog.Ref{Type: change.Resource, Key: change.Old.Key()}
+		require.NotNil(f.t, f.objects[ref], "%s was deleted before it was added", ref)
+		delete(f.objects, ref)
+	}
+}
+
+func TestCatalogEqualsServerAfterFaults(t *testing.T) {
+	seeds := 60
+	if text := os.Getenv("SEEDS"); text != "" {
+		var err error
+		seeds, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	first, _ := strconv.Atoi(os.Getenv("SEED"))
+	for seed := first; seed < first+seeds; seed++ {
+		if !t.Run(strconv.Itoa(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { simulate(t, uint64(seed)) }) }) {
+			return
+		}
+	}
+}
+
+func simulate(t *testing.T, seed uint64) {
+	opts := &catalog.Options{Namespaces: namespaces, Logger: discard{}}
+	server, c := start(t, opts)
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), server: server, forbidden: map[string]bool{}, broken: map[string]bool{}, down: map[string]bool{}, exists: map[string]bool{}}
+	server.Fail(w.fails, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 503, Reason: "ServiceUnavailable", Message: "down"}))
+	server.Fail(w.refused, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "forbidden"}))
+	for i := range customTypes / 2 {
+		server.AddResource(custom(i))
+		w.exists[custom(i).Plural+".example.com"] = true
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	begun := time.Now()
+	var tasks sync.WaitGroup
+	tasks.Go(func() { c.Run(ctx) })
+	var mu sync.Mutex
+	f := &fold{t: t, objects: map[catalog.Ref]*lw.Object{}}
+	tasks.Go(func() {
+		for change := range c.Changes(ctx, &cache.HandlerOptions[*lw.Object]{Policy: cache.Policy(seed % 3), Capacity: 2}) {
+			mu.Lock()
+			f.apply(change)
+			mu.Unlock()
+		}
+	})
+	defer func() {
+		if t.Failed() {
+			t.Log(strings.Join(w.log, "\n"))
+		}
+	}()
+	for range 170 {
+		w.step()
+		time.Sleep(time.Duration(w.random.ExpFloat64() * float64([]time.Duration{time.Millisecond, time.Second, 5 * time.Second}[w.random.IntN(3)])))
+	}
+	w.heal()
+	time.Sleep(6 * time.Minute)
+	synctest.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	requests := len(server.Requests(func(lwtest.Request) bool { return true }))
+	require.LessOrEqual(t, requests, 100+50*int(time.Since(begun).Seconds()))
+
+	for _, status := range c.Statuses() {
+		w.log = append(w.log, fmt.Sprintf("STATUS %s %s %s %s since %s %v objects %d namespaces %v", status.Type, status.Version, status.State, status.Cause, time.Since(status.Since), status.Cause, status.Objects, status.Namespaces))
+	}
+	snapshot := c.Snapshot()
+	known := map[catalog.Type]bool{}
+	for info := range snapshot.Types() {
+		known[info.Type] = true
+	}
+	present := 0
+	for i := range customTypes {
+		r := custom(i)
+		of := catalog.Type{Group: r.Group, Resource: r.Plural}
+		require.Equal(t, w.exists[of.String()], known[of], "%s", of)
+		if !known[of] {
+			continue
+		}
+		_, objects := server.State(of.String())
+		listed, err := snapshot.List(of, "", "")
+		require.NoError(t, err)
+		found := 0
+		for ref, object := range listed {
+			want := objects[ref.Namespace+"/"+ref.Name]
+			require.NotNil(t, want, "%s does not exist on the server", ref)
+			require.Equal(t, want.GetResourceVersion(), object.GetResourceVersion(), "%s", ref)
+			require.NotNil(t, f.objects[ref], "%s is missing in the changes", ref)
+			require.Equal(t, object.Raw(), f.objects[ref].Raw())
+			found++
+		}
+		require.Len(t, objects, found, "%s", of)
+		present += found
+	}
+	require.Len(t, f.objects, present)
+	for _, status := range c.Statuses() {
+		require.Equal(t, catalog.Live, status.State, "%s: %v", status.Type, status.Cause)
+	}
+	require.NoError(t, c.WaitSynced(ctx))
+	stop()
+	tasks.Wait()
+	synctest.Wait() // the server notices the end of the watches
+	require.Empty(t, server.Open(lwtest.Watches))
+}
+
+type discard struct{}
+
+func (discard) Warn(string, ...any) {}
