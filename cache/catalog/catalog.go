@@ -192,8 +192,7 @@ func (c *Catalog) watchSigns(ctx context.Context, announcing lw.Resource) {
 				c.signs[of] = true
 			case lw.Interrupted:
 				c.signs[of] = errors.Is(event.Interruption.Err, lw.ErrWatchClosed)
-			}
-			if c.signs[of] {
+			case lw.Added, lw.Modified, lw.Deleted, lw.Synced:
 				c.rediscover()
 			}
 		})
@@ -225,6 +224,7 @@ func (c *Catalog) discover(ctx context.Context) {
 			if err == nil {
 				c.discovered = true
 				c.apply(types)
+				c.discovery = errors.Join(slices.Collect(maps.Values(types.Missing))...)
 			}
 			ended = c.drained()
 			c.broadcast()
@@ -271,7 +271,7 @@ func (c *Catalog) apply(types *Types) {
 		c.discoveredType(n, info)
 	}
 	for of, n := range c.collections {
-		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone || n.source.current() != nil && n.source.current().gone {
+		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone || n.source.current().gone {
 			continue
 		}
 		if n.ctx == nil {
@@ -289,7 +289,7 @@ func (c *Catalog) discoveredType(n *collection, info TypeInfo) {
 		return
 	}
 	in := n.source.current()
-	same := in != nil && !in.gone && n.info.Version == info.Version && n.info.Kind == info.Kind && n.info.Namespaced == info.Namespaced
+	same := len(in.clients) > 0 && !in.gone && n.info.Version == info.Version && n.info.Kind == info.Kind && n.info.Namespaced == info.Namespaced
 	n.info = info
 	if !same {
 		if err := n.follow(info); err != nil {
@@ -333,7 +333,7 @@ func (c *Catalog) drained() (ended []*collection) {
 // draining reports whether drained waits for a subscriber. The caller must hold the lock.
 func (c *Catalog) draining() bool {
 	for _, n := range c.collections {
-		if n.source.current() != nil && n.source.current().gone && !n.explicit {
+		if n.source.current().gone && !n.explicit {
 			return true
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,63 +53,447 @@ func start(t *testing.T, opts *catalog.Options) (*lwtest.Server, *catalog.Catalo
 	server, err := lwtest.Start(&lwtest.Options{Listener: network})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	client := &http.Client{Transport: &http.Transport{DialContext: network.dial}}
+	networks.Store(server, network)
+	return server, catalog.New(transportTo(t, server), opts)
+}
+
+var networks sync.Map // maps a *lwtest.Server to its *pipes
+
+func transportTo(t *testing.T, server *lwtest.Server) lw.Transport {
+	network, _ := networks.Load(server)
+	client := &http.Client{Transport: &http.Transport{DialContext: network.(*pipes).dial}}
 	t.Cleanup(client.CloseIdleConnections)
 	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Client: client})
 	require.NoError(t, err)
-	return server, catalog.New(transport, opts)
+	return transport
+}
+
+func statusOf(c *catalog.Catalog, of catalog.Type) catalog.Status {
+	for _, status := range c.Statuses() {
+		if status.Type == of {
+			return status
+		}
+	}
+	return catalog.Status{}
+}
+
+// bed is a running catalog and its server.
+type bed struct {
+	*testing.T
+	*catalog.Catalog
+	server *lwtest.Server
+	ctx    context.Context
+	stop   func()
+}
+
+// run runs a test with a catalog in simulated time. prepare is called before the catalog starts.
+func run(t *testing.T, opts *catalog.Options, prepare func(*lwtest.Server), test func(*bed)) {
+	synctest.Test(t, func(t *testing.T) {
+		server, c := start(t, opts)
+		if prepare != nil {
+			prepare(server)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		b := &bed{t, c, server, ctx, stop}
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx) }()
+		defer func() {
+			stop()
+			require.ErrorIs(t, <-done, context.Canceled)
+		}()
+		test(b)
+	})
+}
+
+var pods, gadgets = catalog.Type{Resource: "pods"}, catalog.Type{Group: "example.com", Resource: "gadgets"}
+
+func addGadgets(server *lwtest.Server) {
+	server.AddResource(lwtest.Resource{Group: "example.com", Version: "v1", Kind: "Gadget", Plural: "gadgets", Namespaced: true})
+}
+
+func put(t require.TestingT, server *lwtest.Server, resource, namespace, name string, owners ...*lw.Object) *lw.Object {
+	metadata := map[string]any{"namespace": namespace, "name": name, "labels": map[string]string{"app": name}}
+	var references []any
+	for _, owner := range owners {
+		references = append(references, map[string]any{"apiVersion": owner.APIVersion(), "kind": owner.Kind(), "name": owner.GetName(), "uid": owner.GetUID()})
+	}
+	if references != nil {
+		metadata["ownerReferences"] = references
+	}
+	object, err := server.Put(resource, map[string]any{"metadata": metadata})
+	require.NoError(t, err)
+	return object
+}
+
+// after waits for a time on the simulated clock, and returns the status of a type.
+func (b *bed) after(d time.Duration, of catalog.Type) catalog.Status {
+	time.Sleep(d)
+	synctest.Wait()
+	for _, status := range b.Statuses() {
+		if status.Type == of {
+			return status
+		}
+	}
+	return catalog.Status{TypeInfo: catalog.TypeInfo{Type: of}}
+}
+
+// follow collects the changes of one type.
+func (b *bed) follow(of catalog.Type) *[]string {
+	changes := new([]string)
+	ready := make(chan struct{})
+	go func() {
+		close(ready)
+		for change := range b.Changes(b.ctx, nil) {
+			if change.Resource != of {
+				continue
+			}
+			text := change.Type.String()
+			for _, object := range []*lw.Object{change.Old, change.New} {
+				if object != nil {
+					text += " " + object.APIVersion() + " " + object.Key().String()
+				}
+			}
+			*changes = append(*changes, text)
+		}
+	}()
+	<-ready
+	return changes
 }
 
 func TestDeletedTypeReturnsInAnotherVersion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, c := start(t, nil)
-		ctx, stop := context.WithCancel(t.Context())
-		widgets := lwtest.Resource{Group: "example.com", Version: "v1", Kind: "Gadget", Plural: "gadgets", Namespaced: true}
-		server.AddResource(widgets)
-		server.Put("gadgets.example.com", map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "a"}})
-		changes := make(chan string, 1000)
-		done := make(chan struct{}, 2)
-		go func() {
-			for change := range c.Changes(ctx, nil) {
-				object := change.New
-				if object == nil {
-					object = change.Old
-				}
-				if object == nil {
-					changes <- fmt.Sprint(change.Resource, " ", change.Type)
-				} else {
-					changes <- fmt.Sprint(change.Resource, " ", change.Type, " ", object.Key(), " ", object.APIVersion(), " ", change.Initial)
-				}
-			}
-			done <- struct{}{}
-		}()
-		go func() { c.Run(ctx); done <- struct{}{} }()
-		require.NoError(t, c.WaitSynced(ctx))
-		print := func() {
-			synctest.Wait()
-			for len(changes) > 0 {
-				t.Log(<-changes)
-			}
-			for _, s := range c.Statuses() {
-				t.Log(s.Type, s.Version, s.State, s.Cause, s.Objects, s.Bytes, s.ResourceVersion)
+	run(t, nil, addGadgets, func(b *bed) {
+		put(b, b.server, gadgets.String(), "shop", "a")
+		changes := b.follow(gadgets)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Equal(t, catalog.Live, b.after(0, gadgets).State)
+		b.server.RemoveResource(gadgets.String())
+		status := b.after(20*time.Second, gadgets)
+		require.Zero(t, status.Version, "the catalog has forgotten the type")
+		b.server.AddResource(lwtest.Resource{Group: "example.com", Version: "v2", Kind: "Gadget", Plural: "gadgets", Namespaced: true})
+		put(b, b.server, gadgets.String(), "shop", "b")
+		status = b.after(10*time.Second, gadgets)
+		require.Equal(t, "v2 live 1", fmt.Sprint(status.Version, " ", status.State, " ", status.Objects))
+		require.Equal(t, []string{
+			"ADDED example.com/v1 shop/a", "SYNCED", "DELETED example.com/v1 shop/a", "ADDED example.com/v2 shop/b", "SYNCED",
+		}, *changes)
+	})
+}
+
+func TestLaterChangesOfNewTypeAreNotInitial(t *testing.T) {
+	run(t, nil, nil, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		addGadgets(b.server)
+		require.Equal(t, catalog.Live, b.after(10*time.Second, gadgets).State, "the catalog follows a new type within 10 seconds")
+	})
+}
+
+func TestNamespacesReplaceForbiddenCluster(t *testing.T) {
+	denied := map[string]bool{"/api/v1/pods": true, "/api/v1/namespaces/c/pods": true}
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool { return denied[r.URL.Path] }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+		for _, namespace := range []string{"a", "b", "c"} {
+			put(t, server, "pods", namespace, "web")
+		}
+	}
+	run(t, &catalog.Options{Namespaces: []string{"a", "b", "c"}}, prepare, func(b *bed) {
+		changes := b.follow(pods)
+		err := b.WaitSynced(b.ctx)
+		var failed *catalog.SyncError
+		require.ErrorAs(t, err, &failed)
+		require.ErrorIs(t, err, lw.ErrForbidden)
+		require.ErrorContains(t, err, "pods is forbidden")
+		status := b.after(10*time.Second, pods)
+		require.Equal(t, "live [a b] [c] 2", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		require.NoError(t, b.WaitSynced(b.ctx))
+		put(b, b.server, "pods", "b", "new")
+		put(b, b.server, "pods", "c", "hidden")
+		require.Equal(t, 3, b.after(time.Second, pods).Objects)
+
+		delete(denied, "/api/v1/pods")
+		status = b.after(2*time.Minute, pods)
+		require.Equal(t, "live [] [] 5", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		require.ElementsMatch(t, []string{"ADDED v1 a/web", "ADDED v1 b/web", "SYNCED", "ADDED v1 b/new", "ADDED v1 c/web", "ADDED v1 c/hidden"}, *changes)
+	})
+}
+
+func TestLostAccessKeepsObjects(t *testing.T) {
+	forbidden := false
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool { return forbidden && r.URL.Path == "/api/v1/pods" }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+		put(t, server, "pods", "a", "web")
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		forbidden = true
+		b.server.DropConnections()
+		status := b.after(time.Minute, pods)
+		require.Equal(t, "forbidden 1", fmt.Sprint(status.State, " ", status.Objects))
+		forbidden = false
+		require.Equal(t, catalog.Live, b.after(time.Minute, pods).State)
+	})
+}
+
+func TestBrokenTypeDoesNotHoldUpOthers(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/pods" }, -1, lwtest.Refuse(&lw.StatusError{Code: 503, Message: "no endpoints"}))
+	}
+	run(t, nil, prepare, func(b *bed) {
+		err := b.WaitSynced(b.ctx)
+		var failed *catalog.SyncError
+		require.ErrorAs(t, err, &failed)
+		require.Len(t, failed.Failed, 1)
+		require.ErrorContains(t, err, "pods is unavailable: the server answered 503")
+		synctest.Wait()
+		for _, status := range b.Statuses() {
+			require.Equal(t, status.Type != pods, status.State == catalog.Live, "%s is %s", status.Type, status.State)
+		}
+	})
+}
+
+func TestFailedDiscoveryKeepsTypes(t *testing.T) {
+	failing := false
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool { return failing && r.URL.Path == "/apis" }, -1, lwtest.Refuse(&lw.StatusError{Code: 503, Message: "down"}))
+		addGadgets(server)
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		failing = true
+		require.Equal(t, catalog.Live, b.after(time.Minute, gadgets).State)
+		require.ErrorContains(t, b.WaitSynced(b.ctx), "/apis: the server answered 503")
+		failing = false
+		time.Sleep(10 * time.Second)
+		require.NoError(t, b.WaitSynced(b.ctx))
+	})
+}
+
+func TestServerDownFailsWaitSynced(t *testing.T) {
+	prepare := func(server *lwtest.Server) { server.Fail(nil, -1, lwtest.HangUp()) }
+	run(t, nil, prepare, func(b *bed) {
+		require.ErrorContains(t, b.WaitSynced(b.ctx), "discovering the server's types")
+	})
+}
+
+func TestChangedDefinitionTriggersDiscovery(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		server.AddResource(lwtest.Resource{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"})
+		server.AddResource(lwtest.Resource{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService", Plural: "apiservices"})
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		time.Sleep(5 * time.Minute)
+		asked := func() int {
+			return len(b.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }))
+		}
+		before := asked()
+		time.Sleep(10 * time.Minute)
+		require.LessOrEqual(t, asked()-before, 11, "discovery is asked once a minute while its signs are watched")
+		_, err := b.server.Put("customresourcedefinitions.apiextensions.k8s.io", map[string]any{"metadata": map[string]any{"name": "gadgets.example.com"}})
+		require.NoError(t, err)
+		time.Sleep(3 * time.Second) // discovery lags behind
+		addGadgets(b.server)
+		require.Equal(t, catalog.Live, b.after(9*time.Second, gadgets).State)
+	})
+}
+
+func TestFilterAndExplicitTypes(t *testing.T) {
+	only := &catalog.Options{Follow: func(info catalog.TypeInfo) *catalog.Settings {
+		if info.Type == pods {
+			return &catalog.Settings{LabelSelector: "app=web", MetadataOnly: true}
+		}
+		return nil
+	}}
+	prepare := func(server *lwtest.Server) {
+		put(t, server, "pods", "shop", "web")
+		put(t, server, "pods", "shop", "db")
+	}
+	run(t, only, prepare, func(b *bed) {
+		require.NoError(t, b.Add(gadgets, &catalog.Settings{Fields: []string{"metadata.labels"}}))
+		require.ErrorContains(t, b.WaitSynced(b.ctx), "gadgets.example.com is gone: the server does not have this type")
+		require.Equal(t, 1, b.after(time.Second, pods).Objects)
+		require.Len(t, b.Statuses(), 2)
+		addGadgets(b.server)
+		put(b, b.server, gadgets.String(), "shop", "a")
+		require.Equal(t, 1, b.after(10*time.Second, gadgets).Objects)
+		object, ok := b.Snapshot().Get(catalog.Ref{Type: gadgets, Key: lw.Key{Namespace: "shop", Name: "a"}})
+		require.True(t, ok)
+		require.Empty(t, object.Get("metadata.creationTimestamp").Raw())
+		b.Remove(pods)
+		b.after(time.Minute, pods)
+		require.Len(t, b.Statuses(), 1)
+		require.Error(t, b.Add(pods, &catalog.Settings{Fields: []string{"a["}}))
+	})
+}
+
+func TestBytesAreLimited(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		addGadgets(server)
+		for i := range 100 {
+			put(t, server, "pods", "shop", fmt.Sprint(i))
+			put(t, server, "configmaps", "shop", fmt.Sprint(i))
+			if i < 50 {
+				put(t, server, gadgets.String(), "shop", fmt.Sprint(i))
 			}
 		}
-		print()
-		server.RemoveResource("gadgets.example.com")
-		time.Sleep(20 * time.Second)
-		print()
-		widgets.Version = "v2"
-		server.AddResource(widgets)
-		server.Put("gadgets.example.com", map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "b"}})
-		time.Sleep(20 * time.Second)
-		print()
-		widgets.Version = "v3"
-		server.AddResource(widgets)
-		time.Sleep(20 * time.Second)
-		print()
+	}
+	configmaps := catalog.Type{Resource: "configmaps"}
+	opts := &catalog.Options{MaxBytes: 50_000, Follow: func(info catalog.TypeInfo) *catalog.Settings {
+		return &catalog.Settings{Required: info.Type == configmaps}
+	}}
+	run(t, opts, prepare, func(b *bed) {
+		changes := b.follow(pods)
+		err := b.WaitSynced(b.ctx)
+		var limit *catalog.LimitError
+		require.ErrorAs(t, err, &limit)
+		require.Equal(t, catalog.Unavailable, b.after(time.Minute, pods).State)
+		require.Zero(t, b.after(0, pods).Objects)
+		require.Equal(t, 100, b.after(0, configmaps).Objects)
+		total := int64(0)
+		for _, status := range b.Statuses() {
+			total += status.Bytes
+		}
+		require.LessOrEqual(t, total, int64(50_000))
+		require.NotContains(t, fmt.Sprint(*changes), "DELETED", "a dropped object still exists")
+	})
+}
+
+func TestRestartResumesWithoutLists(t *testing.T) {
+	opts := &catalog.Options{StateDir: t.TempDir()}
+	var server *lwtest.Server
+	lists := func() int { return len(server.Requests(lwtest.Lists)) }
+	run(t, opts, nil, func(b *bed) {
+		server = b.server
+		for i := range 10 {
+			put(b, server, "pods", "shop", fmt.Sprint(i))
+		}
+		require.NoError(t, b.WaitSynced(b.ctx))
+		time.Sleep(2 * time.Minute)
+		b.stop()
+		synctest.Wait()
+		put(b, server, "pods", "shop", "new")
+		again := catalog.New(transportTo(b.T, server), opts)
+		ctx, stop := context.WithCancel(b.T.Context())
+		done := make(chan struct{})
+		server.Requests(nil)
+		begun := time.Now()
+		go func() { again.Run(ctx); close(done) }()
+		require.NoError(t, again.WaitSynced(ctx))
+		time.Sleep(time.Second)
+		require.Equal(t, 11, statusOf(again, pods).Objects)
+		for _, r := range server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/pods" && r.At.After(begun) }) {
+			query := r.URL.Query()
+			require.True(t, query.Get("limit") == "1" || query.Get("watch") != "" && query.Get("sendInitialEvents") == "", "%s", r.URL)
+		}
 		stop()
 		<-done
-		<-done
 	})
-	_ = lw.Key{}
+	_ = lists
+}
+
+func TestFirstListsAreLimited(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		for i := range 40 {
+			server.AddResource(lwtest.Resource{Group: "example.com", Kind: fmt.Sprintf("Slow%d", i), Plural: fmt.Sprintf("slow%ds", i)})
+		}
+		server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, lwtest.Stall())
+	}
+	run(t, nil, prepare, func(b *bed) {
+		streams := func() int {
+			synctest.Wait()
+			return len(b.server.Open(func(r lwtest.Request) bool {
+				return (lwtest.Watches(r) || lwtest.Lists(r)) && r.URL.Path != "/apis/apiextensions.k8s.io/v1/customresourcedefinitions" && r.URL.Path != "/apis/apiregistration.k8s.io/v1/apiservices"
+			}))
+		}
+		time.Sleep(time.Second)
+		require.Equal(t, 4, streams())
+		time.Sleep(2 * time.Second)
+		require.Equal(t, 8, streams(), "a list that takes more than 2 seconds no longer counts")
+		time.Sleep(30 * time.Second)
+		require.Equal(t, 16, streams())
+	})
+}
+
+func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		opts := &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &catalog.Settings{Compact: compact} }}
+		run(t, opts, addGadgets, func(b *bed) {
+			root := put(b, b.server, gadgets.String(), "shop", "root")
+			require.NoError(t, b.WaitSynced(b.ctx))
+			b.Snapshot().ByUID("unknown") // creates the indexes, which later changes must update
+			middle := put(b, b.server, "configmaps", "shop", "middle", root)
+			leaf := put(b, b.server, "pods", "shop", "leaf", middle, root)
+			put(b, b.server, "pods", "other", "stray")
+			time.Sleep(time.Second)
+			synctest.Wait()
+			s := b.Snapshot()
+			ref, object, ok := s.ByUID(leaf.GetUID())
+			require.True(t, ok)
+			require.Equal(t, "pods/shop/leaf", ref.String())
+			require.Equal(t, leaf.GetResourceVersion(), object.GetResourceVersion())
+			var owned, tree, listed []string
+			for ref := range s.Owned(root.GetUID()) {
+				owned = append(owned, ref.String())
+			}
+			require.Equal(t, []string{"configmaps/shop/middle", "pods/shop/leaf"}, owned)
+			for depth, ref := range s.Tree(root.GetUID()) {
+				tree = append(tree, fmt.Sprint(depth, " ", ref))
+			}
+			require.Equal(t, []string{"0 gadgets.example.com/shop/root", "1 configmaps/shop/middle", "2 pods/shop/leaf"}, tree)
+			inShop, err := s.List(pods, "shop", "app in (leaf, stray)")
+			require.NoError(t, err)
+			for ref := range inShop {
+				listed = append(listed, ref.String())
+			}
+			require.Equal(t, []string{"pods/shop/leaf"}, listed)
+			_, err = s.List(pods, "", "a==,")
+			require.ErrorContains(t, err, "label selector")
+			require.NotEmpty(t, s.Version(pods))
+			b.server.Delete("pods", "shop", "leaf")
+			time.Sleep(time.Second)
+			_, _, ok = b.Snapshot().ByUID(leaf.GetUID())
+			require.False(t, ok)
+			_, _, ok = s.ByUID(leaf.GetUID())
+			require.True(t, ok, "a snapshot is immutable")
+		})
+	}
+}
+
+func TestLateLoopsReceivePresentObjects(t *testing.T) {
+	run(t, nil, addGadgets, func(b *bed) {
+		put(b, b.server, gadgets.String(), "shop", "a")
+		require.NoError(t, b.WaitSynced(b.ctx))
+		time.Sleep(time.Minute)
+		changes := b.follow(gadgets)
+		b.after(0, gadgets)
+		require.Equal(t, []string{"ADDED example.com/v1 shop/a", "SYNCED"}, *changes)
+	})
+}
+
+func TestStatusChangesFollowOneType(t *testing.T) {
+	down := false
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(lwtest.Request) bool { return down }, -1, lwtest.HangUp())
+		addGadgets(server)
+	}
+	run(t, nil, prepare, func(b *bed) {
+		var states []string
+		go func() {
+			for status := range b.StatusChanges(b.ctx) {
+				if status.Type == gadgets {
+					states = append(states, status.State.String())
+				}
+			}
+		}()
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, gadgets)
+		down = true
+		b.server.DropConnections()
+		b.after(time.Minute, gadgets)
+		down = false
+		b.after(time.Minute, gadgets)
+		b.server.RemoveResource(gadgets.String())
+		b.after(time.Minute, gadgets)
+		text := strings.Join(slices.Compact(states), " ")
+		require.Contains(t, []string{"waiting live stale live unavailable gone", "waiting listing live stale live unavailable gone", "live stale live unavailable gone", "waiting live stale live gone"}, text)
+	})
 }

@@ -107,6 +107,7 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Logger: c.opts.Logger, Wake: n.source.wake,
 	})
 	n.source.held = n.informer.Store().List
+	n.source.use(&scope{info: n.info})
 	return n, nil
 }
 
@@ -276,6 +277,10 @@ func (n *collection) probe() {
 			}
 		} else if n.permitted(ctx, in.info, "") {
 			n.use(in, "")
+			c.locked(func() {
+				n.denied = nil
+				c.changed(n)
+			})
 			return
 		}
 		var allowed, denied []string
