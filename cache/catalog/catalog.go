@@ -46,8 +46,8 @@ type Options struct {
 	// without a list. Each server needs its own folder. If it is empty, nothing is saved.
 	StateDir string
 
-	// Logger receives warnings about interruptions and about files. Nil means the default of [lw.Options].
-	Logger lw.Logger
+	// Warn receives warnings about interruptions and about files. Nil means the default of [lw.Options].
+	Warn func(msg string, args ...any)
 }
 
 // Settings says how to follow one type. The zero value keeps all objects with all their fields.
@@ -185,7 +185,7 @@ func (c *Catalog) watchSigns(ctx context.Context, announcing lw.Resource) {
 	if err != nil {
 		panic(err) // the resource is a constant
 	}
-	for event := range lw.ListAndWatch(ctx, client, &lw.Options{Logger: silent{}}) {
+	for event := range lw.ListAndWatch(ctx, client, &lw.Options{Warn: silent}) {
 		c.locked(func() {
 			switch event.Type {
 			case lw.WatchStarted:
@@ -575,8 +575,8 @@ func (c *Catalog) limit(bytes int64) {
 
 // report logs an error of a file or of the settings.
 func (c *Catalog) report(err error) {
-	if c.opts.Logger != nil {
-		c.opts.Logger.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
+	if c.opts.Warn != nil {
+		c.opts.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
 	}
 }
 

@@ -104,7 +104,7 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 	n.source = &source{wake: make(chan struct{}, 1), described: lw.Source[element]{Name: of.String(), StreamsLists: true, Identity: n.codec.Identity()}}
 	n.source.described.Share(&c.server)
 	n.informer = cache.NewInformer(lw.ListerWatcher[element](n.source), &lw.Options{
-		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Logger: c.opts.Logger, Wake: n.source.wake,
+		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Warn: c.opts.Warn, Wake: n.source.wake,
 	})
 	n.source.held = n.informer.Store().List
 	n.source.use(&scope{info: n.info})

@@ -168,7 +168,7 @@ func TestCatalogEqualsServerAfterFaults(t *testing.T) {
 }
 
 func simulate(t *testing.T, seed uint64) {
-	opts := &catalog.Options{Namespaces: namespaces, Logger: discard{}}
+	opts := &catalog.Options{Namespaces: namespaces, Warn: func(string, ...any) {}}
 	server, c := start(t, opts)
 	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), server: server, forbidden: map[string]bool{}, broken: map[string]bool{}, down: map[string]bool{}, exists: map[string]bool{}}
 	server.Fail(w.fails, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 503, Reason: "ServiceUnavailable", Message: "down"}))
@@ -248,7 +248,3 @@ func simulate(t *testing.T, seed uint64) {
 	synctest.Wait() // the server notices the end of the watches
 	require.Empty(t, server.Open(lwtest.Watches))
 }
-
-type discard struct{}
-
-func (discard) Warn(string, ...any) {}

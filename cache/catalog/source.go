@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -134,9 +133,18 @@ type source struct {
 	version  string // last resourceVersion that the stream has received
 }
 
-// errScopeChanged ends the requests of a replaced scope. It matches lw.ErrReplaced, because objects in another version of
-// the API differ although their resourceVersions are the same.
-var errScopeChanged = fmt.Errorf("the catalog follows the type in another version or other namespaces, or the server no longer has it: %w", lw.ErrReplaced)
+// scopeChanged ends the requests of a replaced scope. It makes the stream relist, and the store compare all objects, because
+// objects in another version of the API differ although their resourceVersions are the same.
+type scopeChanged struct{}
+
+func (scopeChanged) Error() string {
+	return "the catalog follows the type in another version or in other namespaces, or the server no longer has it"
+}
+
+// Is implements the interface of errors.Is.
+func (scopeChanged) Is(target error) bool {
+	return target == lw.ErrExpired || target == lw.ErrInconsistent
+}
 
 // use replaces the scope.
 func (s *source) use(next *scope) {
@@ -146,7 +154,7 @@ func (s *source) use(next *scope) {
 	s.scope, s.versions = next, map[string]string{}
 	s.mu.Unlock()
 	if previous != nil {
-		previous.end(errScopeChanged)
+		previous.end(scopeChanged{})
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -166,7 +174,7 @@ func (s *source) Source() *lw.Source[element] { return &s.described }
 // during returns a context for requests of the scope, which ends when the scope is replaced.
 func during(ctx context.Context, in *scope) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(in.ended, func() { cancel(errScopeChanged) })
+	stop := context.AfterFunc(in.ended, func() { cancel(scopeChanged{}) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
@@ -185,8 +193,7 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[element
 		case in.gone:
 			page.ResourceVersion = s.reached("")
 		case client != nil:
-			opts.Reuse = opts.Reuse.Pass(s, client)
-			inner := client.List(ctx, opts)
+			inner := client.List(ctx, opts.PassLookup(s, client))
 			for object, err := range inner.Objects {
 				if !yield(object, causeOf(ctx, err)) {
 					return
@@ -232,8 +239,7 @@ func (s *source) reached(version string) string {
 func (s *source) listNamespaces(ctx context.Context, in *scope, opts lw.ListOptions, yield func(element, error) bool) string {
 	versions := map[string]string{}
 	for namespace, client := range in.clients {
-		next := opts
-		next.Reuse = opts.Reuse.Pass(s, client)
+		next := opts.PassLookup(s, client)
 		for {
 			page := client.List(ctx, next)
 			for object, err := range page.Objects {
@@ -278,7 +284,7 @@ func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 	return func(yield func(lw.Event[element], error) bool) {
 		in := s.current()
 		if in.listed = in.listed || opts.SendInitialEvents; !in.listed {
-			yield(lw.Event[element]{}, errScopeChanged)
+			yield(lw.Event[element]{}, scopeChanged{})
 			return
 		}
 		ctx, stop := during(ctx, in)
@@ -287,8 +293,7 @@ func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 		case in.gone:
 			s.watchNothing(ctx, opts, yield)
 		case client != nil:
-			opts.Reuse = opts.Reuse.Pass(s, client)
-			for event, err := range client.Watch(ctx, opts) {
+			for event, err := range client.Watch(ctx, opts.PassLookup(s, client)) {
 				s.reached(event.ResourceVersion)
 				if !yield(event, causeOf(ctx, err)) {
 					return
@@ -332,7 +337,9 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 		ok := yield(lw.Event[element]{Type: lw.WatchStarted}, nil)
 		version := ""
 		if ok {
-			version = s.listNamespaces(ctx, in, lw.ListOptions{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Reuse: opts.Reuse}, func(object element, err error) bool {
+			list := opts
+			list.SendInitialEvents, list.Timeout = false, 0
+			version = s.listNamespaces(ctx, in, list, func(object element, err error) bool {
 				event := lw.Event[element]{Type: lw.Added, Object: object}
 				if err == nil {
 					event.ResourceVersion = object.GetResourceVersion()
@@ -365,7 +372,7 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 	defer stop() // before waiting for the streams
 	for namespace, client := range in.clients {
 		streams.Go(func() {
-			options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Logger: silent{}, StopOn: func(cause error) bool {
+			options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent, StopOn: func(cause error) bool {
 				return !errors.Is(cause, lw.ErrWatchClosed)
 			}}
 			for event := range lw.Resume(ctx, client, lw.Held{ResourceVersion: versions[namespace]}, options) {
@@ -417,10 +424,8 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 	}
 }
 
-// silent is a logger for the streams of single namespaces, because the stream of the type logs their interruptions.
-type silent struct{}
-
-func (silent) Warn(string, ...any) {}
+// silent drops warnings, because the stream of the type reports the interruptions of its namespaces.
+func silent(string, ...any) {}
 
 // followed returns the namespaces of the scope, or nil if it is not limited to namespaces.
 func (s *scope) followed() (names []string) {
