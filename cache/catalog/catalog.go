@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -271,13 +270,13 @@ func (c *Catalog) apply(types *Types) {
 		c.discoveredType(n, info)
 	}
 	for of, n := range c.collections {
-		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone || n.source.current().gone {
+		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone || n.scope.gone {
 			continue
 		}
 		if n.ctx == nil {
 			n.set(Gone, errNoType)
 		} else {
-			n.source.use(&scope{info: n.info, gone: true})
+			n.use(&scope{info: n.info, gone: true})
 		}
 	}
 }
@@ -288,14 +287,16 @@ func (c *Catalog) discoveredType(n *collection, info TypeInfo) {
 	if errors.As(n.cause, &limit) {
 		return
 	}
-	in := n.source.current()
+	in := n.scope
 	same := len(in.clients) > 0 && !in.gone && n.info.Version == info.Version && n.info.Kind == info.Kind && n.info.Namespaced == info.Namespaced
 	n.info = info
 	if !same {
-		if err := n.follow(info); err != nil {
-			n.set(Unavailable, err)
+		next, err := n.scopeOf(info, "")
+		if err != nil {
+			n.set(Unavailable, fmt.Errorf("catalog: %w", err))
 			return
 		}
+		n.use(next)
 		if n.state == Gone {
 			n.complete, n.synced = false, false
 			n.set(Waiting, nil)
@@ -333,7 +334,7 @@ func (c *Catalog) drained() (ended []*collection) {
 // draining reports whether drained waits for a subscriber. The caller must hold the lock.
 func (c *Catalog) draining() bool {
 	for _, n := range c.collections {
-		if n.source.current().gone && !n.explicit {
+		if n.scope.gone && !n.explicit {
 			return true
 		}
 	}
@@ -579,8 +580,6 @@ func (c *Catalog) report(err error) {
 		c.opts.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
 	}
 }
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // slots limits how many first lists run at the same time.
 type slots struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -78,36 +79,37 @@ type collection struct {
 	explicit bool // Add has added the type, so that it stays without being discovered
 
 	// The catalog's lock guards the following fields.
-	info     TypeInfo
-	state    State
-	since    time.Time
-	cause    error
-	complete bool // a list or a restored state is complete
-	synced   bool // the server has confirmed a complete state
-	denied   []string
-	probing  bool            // probe is running
-	ctx      context.Context // context of the run, or nil
-	stop     context.CancelFunc
-	stopped  chan struct{} // closed when the run has ended
-	slot     func()        // frees the slot of the first list
-	changes  map[*subscriber]*cache.Registration[element]
-	byUID    *cache.Index[element, string] // created when it is first used
-	byOwner  *cache.Index[element, string]
+	info      TypeInfo
+	scope     *scope
+	state     State
+	since     time.Time
+	cause     error
+	complete  bool // a list or a restored state is complete
+	synced    bool // the server has confirmed a complete state
+	denied    []string
+	probing   bool            // probe is running
+	ctx       context.Context // context of the run, or nil
+	stop      context.CancelFunc
+	interrupt context.CancelFunc // ends the run of the current scope
+	stopped   chan struct{}      // closed when the run has ended
+	slot      func()             // frees the slot of the first list
+	changes   map[*subscriber]*cache.Registration[element]
+	byUID     *cache.Index[element, string] // created when it is first used
+	byOwner   *cache.Index[element, string]
 }
 
 func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error) {
-	n := &collection{catalog: c, settings: settings, info: TypeInfo{Type: of}, since: time.Now(), changes: map[*subscriber]*cache.Registration[element]{}, slot: func() {}}
+	n := &collection{catalog: c, settings: settings, info: TypeInfo{Type: of}, since: time.Now(), scope: &scope{}, changes: map[*subscriber]*cache.Registration[element]{}, slot: func() {}, interrupt: func() {}}
 	var err error
 	if n.codec, err = newCodec(&settings, c.limit); err != nil {
 		return nil, fmt.Errorf("catalog: %s: %w", of, err)
 	}
-	n.source = &source{wake: make(chan struct{}, 1), described: lw.Source[element]{Name: of.String(), StreamsLists: true, Identity: n.codec.Identity()}}
+	n.source = &source{described: lw.Source[element]{Name: of.String(), StreamsLists: true, Identity: n.codec.Identity()}}
 	n.source.described.Share(&c.server)
 	n.informer = cache.NewInformer(lw.ListerWatcher[element](n.source), &lw.Options{
-		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Warn: c.opts.Warn, Wake: n.source.wake,
+		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Warn: c.opts.Warn,
 	})
 	n.source.held = n.informer.Store().List
-	n.source.use(&scope{info: n.info})
 	return n, nil
 }
 
@@ -125,14 +127,10 @@ func (n *collection) scopeOf(info TypeInfo, namespaces ...string) (*scope, error
 	return in, nil
 }
 
-// follow makes the collection follow a type that the server has.
-func (n *collection) follow(info TypeInfo) error {
-	in, err := n.scopeOf(info, "")
-	if err != nil {
-		return fmt.Errorf("catalog: %w", err)
-	}
-	n.source.use(in)
-	return nil
+// use replaces the scope. The caller must hold the catalog's lock.
+func (n *collection) use(next *scope) {
+	n.scope = next
+	n.interrupt()
 }
 
 // start runs the informer until stop is called. The caller must hold the catalog's lock.
@@ -144,14 +142,27 @@ func (n *collection) start(ctx context.Context) {
 	n.stopped = make(chan struct{})
 	n.catalog.tasks.Go(func() {
 		defer close(n.stopped)
-		n.run(n.ctx)
+		for n.ctx.Err() == nil {
+			var in *scope
+			var ctx context.Context
+			n.catalog.locked(func() {
+				in = n.scope
+				ctx, n.interrupt = context.WithCancel(n.ctx)
+			})
+			n.run(ctx, in)
+		}
 	})
 }
 
-func (n *collection) run(ctx context.Context) {
-	restored := n.restore()
-	if restored {
-		n.source.current().listed = true
+// run follows a scope until it is replaced or the collection stops.
+func (n *collection) run(ctx context.Context, in *scope) {
+	if n.source.version == "" {
+		n.source.version = "1" // of a type that is deleted before its first list
+	}
+	n.source.scope = in
+	path, origin := n.file(in)
+	if path != "" && n.informer.Store().ResourceVersion() == "" && n.restore(path, origin) {
+		in.listed = true
 	} else {
 		free := n.catalog.lists.acquire(ctx)
 		defer free()
@@ -163,13 +174,13 @@ func (n *collection) run(ctx context.Context) {
 		if report != nil {
 			report(event)
 		}
-		n.observe(event)
+		n.observe(event, in)
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var saving sync.WaitGroup
-	if path := n.path(); path != "" {
+	if path != "" {
 		saving.Go(func() {
-			savefile.Keep(keeping, path, n.informer.Store(), n.origin(), func(e element) string { return objectOf(e).Raw() }, saveInterval, n.catalog.report)
+			savefile.Keep(keeping, path, n.informer.Store(), origin, func(e element) string { return objectOf(e).Raw() }, saveInterval, n.catalog.report)
 		})
 	}
 	_ = n.informer.Run(lw.WithTrace(ctx, &trace)) // ctx is the only cause of its end
@@ -180,36 +191,31 @@ func (n *collection) run(ctx context.Context) {
 // saveInterval is the time between two saves of a collection.
 const saveInterval = time.Minute
 
-// path returns the file for the objects of the collection, or "" if they are not saved.
-func (n *collection) path() string {
-	if n.catalog.opts.StateDir == "" || !n.source.current().wide() {
-		return ""
+// file returns the path of the file for the objects of a scope, and a string that identifies them. The path is empty if the
+// objects are not saved.
+func (n *collection) file(in *scope) (path, origin string) {
+	if n.catalog.opts.StateDir == "" || !in.wide() {
+		return "", ""
 	}
-	return filepath.Join(n.catalog.opts.StateDir, n.info.String()+".state")
+	return filepath.Join(n.catalog.opts.StateDir, in.info.String()+".state"),
+		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "))
 }
 
-// origin identifies the collection in its file.
-func (n *collection) origin() string {
-	return fmt.Sprintln(n.info.Type, n.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "))
-}
-
-func (n *collection) restore() bool {
-	path := n.path()
-	if path == "" || n.informer.Store().ResourceVersion() != "" {
-		return false
-	}
-	err := savefile.Restore(path, n.informer, n.origin(), n.codec.parse)
-	if err != nil && !isMissing(err) {
+func (n *collection) restore(path, origin string) bool {
+	err := savefile.Restore(path, n.informer, origin, n.codec.parse)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		n.catalog.report(err)
 	}
 	return err == nil
 }
 
 // observe updates the state after an event of the stream.
-func (n *collection) observe(event lw.Event[lw.Keyed]) {
-	c := n.catalog
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (n *collection) observe(event lw.Event[lw.Keyed], in *scope) {
+	n.catalog.mu.Lock()
+	defer n.catalog.mu.Unlock()
+	if in != n.scope {
+		return // the run is about to end
+	}
 	state, cause := n.state, n.cause
 	switch event.Type {
 	default:
@@ -234,7 +240,7 @@ func (n *collection) observe(event lw.Event[lw.Keyed]) {
 		state = stateAfter(cause, n.complete)
 		n.slot()
 	}
-	if n.source.current().gone {
+	if in.gone {
 		if state != Live {
 			return
 		}
@@ -264,51 +270,36 @@ const probeInterval = 30 * time.Second
 func (n *collection) probe() {
 	c, ctx := n.catalog, n.ctx
 	defer c.locked(func() { n.probing = false })
-	for ; ; wait(ctx, probeInterval) {
-		in := n.source.current()
-		if ctx.Err() != nil || in.gone {
-			return
-		}
-		if in.wide() {
-			var live bool
-			c.locked(func() { live = n.state == Live })
-			if live {
-				return
-			}
-		} else if n.permitted(ctx, in.info, "") {
-			n.use(in, "")
-			c.locked(func() {
-				n.denied = nil
-				c.changed(n)
-			})
+	for ; ctx.Err() == nil; wait(ctx, probeInterval) {
+		var in *scope
+		var live bool
+		c.locked(func() { in, live = n.scope, n.state == Live })
+		if in.gone || in.wide() && live {
 			return
 		}
 		var allowed, denied []string
-		for _, namespace := range c.candidates(ctx) {
-			if n.permitted(ctx, in.info, namespace) {
-				allowed = append(allowed, namespace)
-			} else {
-				denied = append(denied, namespace)
+		if !in.wide() && n.permitted(ctx, in.info, "") {
+			allowed = []string{""}
+		} else {
+			for _, namespace := range c.candidates(ctx) {
+				if n.permitted(ctx, in.info, namespace) {
+					allowed = append(allowed, namespace)
+				} else {
+					denied = append(denied, namespace)
+				}
 			}
 		}
-		if ctx.Err() != nil {
-			return
-		}
+		next, err := n.scopeOf(in.info, allowed...)
 		c.locked(func() {
+			if ctx.Err() != nil || err != nil || n.scope != in {
+				return
+			}
 			n.denied = denied
+			if len(allowed) > 0 && !slices.Equal(next.followed(), in.followed()) {
+				n.use(next)
+			}
 			c.changed(n)
 		})
-		if len(allowed) > 0 && !slices.Equal(allowed, in.followed()) {
-			n.use(in, allowed...)
-		}
-	}
-}
-
-// use follows other namespaces, unless the scope has changed in the meantime.
-func (n *collection) use(in *scope, namespaces ...string) {
-	next, err := n.scopeOf(in.info, namespaces...)
-	if err == nil && n.source.current() == in {
-		n.source.use(next)
 	}
 }
 
@@ -374,7 +365,7 @@ func (n *collection) status() Status {
 	store := n.informer.Store()
 	return Status{
 		TypeInfo: n.info, State: n.state, Since: n.since, Cause: n.cause, Objects: store.Len(), Bytes: n.bytes(),
-		ResourceVersion: store.ResourceVersion(), Namespaces: n.source.current().followed(), Denied: n.denied,
+		ResourceVersion: store.ResourceVersion(), Namespaces: n.scope.followed(), Denied: n.denied,
 	}
 }
 

@@ -105,35 +105,39 @@ func identity[T element](of lw.Identity[T]) lw.Identity[element] {
 type scope struct {
 	info TypeInfo
 	gone bool // the server no longer has the type, so that it has no objects
-	// listed is true if the stream has begun to list this scope. Before that it must not resume a watch, because its objects
-	// belong to another scope. Only the stream uses it.
-	listed bool
 	// clients contains a client for each followed namespace. The key "" stands for all namespaces.
 	clients map[string]*lw.Client[element]
-
-	ended context.Context // canceled when another scope replaces this one
-	end   context.CancelCauseFunc
+	// listed is true if the stream has begun to list this scope. Before that it must not resume a watch, because the stored
+	// objects belong to another scope.
+	listed bool
 }
 
 // wide reports whether the scope is the whole type.
 func (s *scope) wide() bool { return s.clients[""] != nil }
 
-// source is the ListerWatcher of one type. Its scope can change while a stream runs: to another version, from all namespaces to
-// those that can be listed, or to nothing when the type is deleted. The stream then relists, and its store contains the
-// difference.
-type source struct {
-	described lw.Source[element]
-	wake      chan struct{} // ends the delay of the stream after the scope has changed
-	held      func() []element
-
-	mu    sync.Mutex
-	scope *scope
-	// versions contains the resourceVersion that the watch of each namespace has reached.
-	versions map[string]string
-	version  string // last resourceVersion that the stream has received
+// followed returns the namespaces of the scope, or nil if it is not limited to namespaces.
+func (s *scope) followed() (names []string) {
+	for namespace := range s.clients {
+		if namespace != "" {
+			names = append(names, namespace)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
-// scopeChanged ends the requests of a replaced scope. It makes the stream relist, and the store compare all objects, because
+// source is the ListerWatcher of one type. Its scope may change between two runs of the informer: to another version, from all
+// namespaces to those that can be listed, or to nothing when the type is deleted. The stream then relists, so that the
+// informer reports the difference. Only the goroutine of the run uses a source.
+type source struct {
+	described lw.Source[element]
+	scope     *scope
+	held      func() []element  // returns the objects of the store
+	versions  map[string]string // resourceVersion that the watch of each namespace has reached
+	version   string            // last resourceVersion that the stream has received
+}
+
+// scopeChanged ends the first watch of a new scope. It makes the stream relist, and the store compare all objects, because
 // objects in another version of the API differ although their resourceVersions are the same.
 type scopeChanged struct{}
 
@@ -146,106 +150,43 @@ func (scopeChanged) Is(target error) bool {
 	return target == lw.ErrExpired || target == lw.ErrInconsistent
 }
 
-// use replaces the scope.
-func (s *source) use(next *scope) {
-	next.ended, next.end = context.WithCancelCause(context.Background())
-	s.mu.Lock()
-	previous := s.scope
-	s.scope, s.versions = next, map[string]string{}
-	s.mu.Unlock()
-	if previous != nil {
-		previous.end(scopeChanged{})
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (s *source) current() *scope {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.scope
-}
-
 // Source implements [lw.ListerWatcher].
 func (s *source) Source() *lw.Source[element] { return &s.described }
 
-// during returns a context for requests of the scope, which ends when the scope is replaced.
-func during(ctx context.Context, in *scope) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(in.ended, func() { cancel(scopeChanged{}) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
 // List implements [lw.ListerWatcher].
 func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[element] {
-	page, in := new(lw.Page[element]), s.current()
+	in, check := s.scope, opts.Limit == 1
+	in.listed = in.listed || !check
+	if client := in.clients[""]; client != nil {
+		return client.List(ctx, opts.PassLookup(s, client))
+	}
+	page := new(lw.Page[element])
 	page.Objects = func(yield func(element, error) bool) {
-		ctx, stop := during(ctx, in)
-		defer stop()
-		check := opts.Limit == 1
-		in.listed = in.listed || !check
-		switch client := in.clients[""]; {
+		switch {
 		case in.gone:
-			page.ResourceVersion = s.reached("")
-		case client != nil:
-			inner := client.List(ctx, opts.PassLookup(s, client))
-			for object, err := range inner.Objects {
-				if !yield(object, causeOf(ctx, err)) {
-					return
-				}
-			}
-			page.ListMeta = inner.ListMeta
-			s.reached(page.ResourceVersion)
-		case check: // a check; the stream of each namespace makes its own
+		case check: // the stream of each namespace makes its own
 			if held := s.held(); len(held) > 0 && !yield(held[0], nil) {
 				return
 			}
-			page.ResourceVersion = s.reached("")
-		default:
-			page.ResourceVersion = s.listNamespaces(ctx, in, opts, yield)
+		case !s.listNamespaces(ctx, opts, yield):
+			return
 		}
+		page.ResourceVersion = s.version
 	}
 	return page
 }
 
-// causeOf returns err, or the cause of ctx if err was caused by its end.
-func causeOf(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// reached records a resourceVersion of the stream unless it is empty, and returns the last.
-func (s *source) reached(version string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if version != "" {
-		s.version = version
-	}
-	if s.version == "" {
-		return "1"
-	}
-	return s.version
-}
-
-// listNamespaces lists each namespace of the scope. It returns the resourceVersion of the oldest list, or "" after an
-// error. Objects in other namespaces stay, because they may still exist.
-func (s *source) listNamespaces(ctx context.Context, in *scope, opts lw.ListOptions, yield func(element, error) bool) string {
+// listNamespaces lists each namespace of the scope. It returns false after an error. Objects in other namespaces stay,
+// because they may still exist.
+func (s *source) listNamespaces(ctx context.Context, opts lw.ListOptions, yield func(element, error) bool) bool {
 	versions := map[string]string{}
-	for namespace, client := range in.clients {
-		next := opts.PassLookup(s, client)
-		for {
+	for namespace, client := range s.scope.clients {
+		for next := opts.PassLookup(s, client); ; {
 			page := client.List(ctx, next)
 			for object, err := range page.Objects {
 				_, undecoded := errors.AsType[*lw.DecodeError](err)
-				if !yield(object, causeOf(ctx, err)) || err != nil && !undecoded {
-					return ""
+				if !yield(object, err) || err != nil && !undecoded {
+					return false
 				}
 			}
 			versions[namespace] = page.ResourceVersion
@@ -256,17 +197,12 @@ func (s *source) listNamespaces(ctx context.Context, in *scope, opts lw.ListOpti
 		}
 	}
 	for _, object := range s.held() {
-		if in.clients[object.GetNamespace()] == nil && !yield(object, nil) {
-			return ""
+		if s.scope.clients[object.GetNamespace()] == nil && !yield(object, nil) {
+			return false
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.scope != in {
-		return ""
-	}
 	s.versions, s.version = versions, oldest(versions)
-	return s.version
+	return true
 }
 
 // oldest returns the lowest resourceVersion, which all watches have passed.
@@ -281,43 +217,36 @@ func oldest(versions map[string]string) (low string) {
 
 // Watch implements [lw.ListerWatcher].
 func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[element], error] {
-	return func(yield func(lw.Event[element], error) bool) {
-		in := s.current()
-		if in.listed = in.listed || opts.SendInitialEvents; !in.listed {
-			yield(lw.Event[element]{}, scopeChanged{})
-			return
-		}
-		ctx, stop := during(ctx, in)
-		defer stop()
-		switch client := in.clients[""]; {
-		case in.gone:
-			s.watchNothing(ctx, opts, yield)
-		case client != nil:
+	in := s.scope
+	in.listed = in.listed || opts.SendInitialEvents
+	switch client := in.clients[""]; {
+	case !in.listed:
+		return func(yield func(lw.Event[element], error) bool) { yield(lw.Event[element]{}, scopeChanged{}) }
+	case in.gone:
+		return s.watchNothing(ctx, opts)
+	case client == nil:
+		return func(yield func(lw.Event[element], error) bool) { s.watchNamespaces(ctx, opts, yield) }
+	default:
+		return func(yield func(lw.Event[element], error) bool) {
 			for event, err := range client.Watch(ctx, opts.PassLookup(s, client)) {
-				s.reached(event.ResourceVersion)
-				if !yield(event, causeOf(ctx, err)) {
+				if event.ResourceVersion != "" {
+					s.version = event.ResourceVersion
+				}
+				if !yield(event, err) {
 					return
 				}
 			}
-			if err := causeOf(ctx, ctx.Err()); err != nil {
-				yield(lw.Event[element]{}, err)
-			}
-		default:
-			s.watchNamespaces(ctx, in, opts, yield)
 		}
 	}
 }
 
 // watchNothing is the watch of a deleted type. It starts with a streaming list without objects if opts requests it.
-func (s *source) watchNothing(ctx context.Context, opts lw.ListOptions, yield func(lw.Event[element], error) bool) {
-	version := s.reached("")
-	if !yield(lw.Event[element]{Type: lw.WatchStarted, ResourceVersion: version}, nil) ||
-		opts.SendInitialEvents && !yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: version}, nil) {
-		return
-	}
-	wait(ctx, opts.Timeout)
-	if err := causeOf(ctx, ctx.Err()); err != nil {
-		yield(lw.Event[element]{}, err)
+func (s *source) watchNothing(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[element], error] {
+	return func(yield func(lw.Event[element], error) bool) {
+		if yield(lw.Event[element]{Type: lw.WatchStarted, ResourceVersion: s.version}, nil) &&
+			(!opts.SendInitialEvents || yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: s.version}, nil)) {
+			wait(ctx, opts.Timeout)
+		}
 	}
 }
 
@@ -332,33 +261,15 @@ func wait(ctx context.Context, d time.Duration) {
 
 // watchNamespaces watches each namespace of the scope with its own stream, which resumes after a clean close. Any other
 // interruption of one of them ends the watch.
-func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOptions, yield func(lw.Event[element], error) bool) {
+func (s *source) watchNamespaces(ctx context.Context, opts lw.ListOptions, yield func(lw.Event[element], error) bool) {
 	if opts.SendInitialEvents {
-		ok := yield(lw.Event[element]{Type: lw.WatchStarted}, nil)
-		version := ""
-		if ok {
-			list := opts
-			list.SendInitialEvents, list.Timeout = false, 0
-			version = s.listNamespaces(ctx, in, list, func(object element, err error) bool {
-				event := lw.Event[element]{Type: lw.Added, Object: object}
-				if err == nil {
-					event.ResourceVersion = object.GetResourceVersion()
-				}
-				ok = yield(event, err)
-				return ok
-			})
-		}
-		if version == "" || !ok || !yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: version}, nil) {
+		list := opts
+		list.SendInitialEvents, list.Timeout = false, 0
+		if !yield(lw.Event[element]{Type: lw.WatchStarted}, nil) || !s.listNamespaces(ctx, list, func(object element, err error) bool {
+			return yield(lw.Event[element]{Type: lw.Added, Object: object}, err)
+		}) || !yield(lw.Event[element]{Type: lw.Synced, ResourceVersion: s.version}, nil) {
 			return
 		}
-	}
-	s.mu.Lock()
-	versions := s.versions
-	current := s.scope == in && len(versions) > 0 && oldest(versions) == s.version
-	s.mu.Unlock()
-	if !current {
-		yield(lw.Event[element]{}, lw.ErrExpired)
-		return
 	}
 	type received struct {
 		namespace string
@@ -370,12 +281,13 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	defer stop() // before waiting for the streams
-	for namespace, client := range in.clients {
+	for namespace, client := range s.scope.clients {
+		from := s.versions[namespace]
 		streams.Go(func() {
 			options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent, StopOn: func(cause error) bool {
 				return !errors.Is(cause, lw.ErrWatchClosed)
 			}}
-			for event := range lw.Resume(ctx, client, lw.Held{ResourceVersion: versions[namespace]}, options) {
+			for event := range lw.Resume(ctx, client, lw.Held{ResourceVersion: from}, options) {
 				select {
 				case events <- received{namespace, event}:
 				case <-ctx.Done():
@@ -407,7 +319,7 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 			yield(lw.Event[element]{}, lw.ErrExpired)
 			return
 		case lw.WatchStarted:
-			if open[next.namespace] = true; started || len(open) < len(in.clients) {
+			if open[next.namespace] = true; started || len(open) < len(s.scope.clients) {
 				continue
 			}
 			started = true
@@ -415,9 +327,10 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 			err = event.Err
 		}
 		if event.ResourceVersion != "" {
-			versions[next.namespace] = event.ResourceVersion
+			s.versions[next.namespace] = event.ResourceVersion
 		}
-		event.ResourceVersion = s.reached(oldest(versions))
+		s.version = oldest(s.versions)
+		event.ResourceVersion = s.version
 		if !yield(event, err) {
 			return
 		}
@@ -426,14 +339,3 @@ func (s *source) watchNamespaces(ctx context.Context, in *scope, opts lw.ListOpt
 
 // silent drops warnings, because the stream of the type reports the interruptions of its namespaces.
 func silent(string, ...any) {}
-
-// followed returns the namespaces of the scope, or nil if it is not limited to namespaces.
-func (s *scope) followed() (names []string) {
-	for namespace := range s.clients {
-		if namespace != "" {
-			names = append(names, namespace)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
