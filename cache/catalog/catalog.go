@@ -299,8 +299,8 @@ func (c *Catalog) discoveredType(n *collection, info TypeInfo) {
 		n.use(next)
 		if n.state == Gone {
 			n.complete, n.synced = false, false
-			n.set(Waiting, nil)
 		}
+		n.set(Waiting, nil)
 	}
 	n.start(c.ctx)
 }
@@ -432,6 +432,8 @@ func (c *Catalog) syncedOrFailed() (ready bool, err error) {
 	e := &SyncError{Discovery: c.discovery}
 	for _, n := range c.sorted() {
 		switch {
+		case n.probing && !n.probed:
+			return false, nil
 		case n.state.failed() && n.cause != nil && (n.explicit || n.state != Gone):
 			e.Failed = append(e.Failed, n.status())
 		case !n.synced:

@@ -88,6 +88,7 @@ type collection struct {
 	synced    bool // the server has confirmed a complete state
 	denied    []string
 	probing   bool            // probe is running
+	probed    bool            // probe has tried all namespaces
 	ctx       context.Context // context of the run, or nil
 	stop      context.CancelFunc
 	interrupt context.CancelFunc // ends the run of the current scope
@@ -258,7 +259,7 @@ func (n *collection) react(cause error) {
 	case errors.Is(cause, lw.ErrNotFound):
 		n.catalog.rediscover()
 	case errors.Is(cause, lw.ErrForbidden) && n.info.Namespaced && !n.probing:
-		n.probing = true
+		n.probing, n.probed = true, false
 		n.catalog.tasks.Go(n.probe)
 	}
 }
@@ -294,9 +295,10 @@ func (n *collection) probe() {
 			if ctx.Err() != nil || err != nil || n.scope != in {
 				return
 			}
-			n.denied = denied
+			n.denied, n.probed = denied, true
 			if len(allowed) > 0 && !slices.Equal(next.followed(), in.followed()) {
 				n.use(next)
+				n.set(Waiting, nil)
 			}
 			c.changed(n)
 		})
