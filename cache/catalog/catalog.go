@@ -248,7 +248,7 @@ func (c *Catalog) discover(ctx context.Context) {
 	}
 }
 
-// apply follows the discovered types. The caller must hold the lock.
+// apply follows the discovered types and empties those that the server no longer has. The caller must hold the lock.
 func (c *Catalog) apply(types *Types) {
 	found := types.preferred()
 	for of, info := range found {
@@ -270,14 +270,17 @@ func (c *Catalog) apply(types *Types) {
 		c.discoveredType(n, info)
 	}
 	for of, n := range c.collections {
-		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone || n.scope.gone {
+		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone {
 			continue
 		}
-		if n.ctx == nil {
+		if n.informer.Store().ResourceVersion() == "" && n.ctx == nil {
 			n.set(Gone, errNoType)
-		} else {
+			continue
+		}
+		if !n.scope.gone {
 			n.use(&scope{info: n.info, gone: true})
 		}
+		n.start(c.ctx) // the last run may have ended before all subscribers have received the deletions
 	}
 }
 

@@ -141,28 +141,33 @@ func (n *collection) start(ctx context.Context) {
 	}
 	n.ctx, n.stop = context.WithCancel(ctx)
 	n.stopped = make(chan struct{})
+	if len(n.scope.followed()) > 0 && !n.probing { // the last run has ended while the server denied access to the other namespaces
+		n.probing = true
+		n.catalog.tasks.Go(n.probe)
+	}
 	n.catalog.tasks.Go(func() {
 		defer close(n.stopped)
 		for n.ctx.Err() == nil {
 			var in *scope
+			var informer *cache.Informer[element]
 			var ctx context.Context
 			n.catalog.locked(func() {
-				in = n.scope
+				in, informer = n.scope, n.informer
 				ctx, n.interrupt = context.WithCancel(n.ctx)
 			})
-			n.run(ctx, in)
+			n.run(ctx, in, informer)
 		}
 	})
 }
 
 // run follows a scope until it is replaced or the collection stops.
-func (n *collection) run(ctx context.Context, in *scope) {
+func (n *collection) run(ctx context.Context, in *scope, informer *cache.Informer[element]) {
 	if n.source.version == "" {
 		n.source.version = "1" // of a type that is deleted before its first list
 	}
 	n.source.scope = in
 	path, origin := n.file(in)
-	if path != "" && n.informer.Store().ResourceVersion() == "" && n.restore(path, origin) {
+	if path != "" && informer.Store().ResourceVersion() == "" && n.restore(informer, path, origin) {
 		in.listed = true
 	} else {
 		free := n.catalog.lists.acquire(ctx)
@@ -181,10 +186,10 @@ func (n *collection) run(ctx context.Context, in *scope) {
 	var saving sync.WaitGroup
 	if path != "" {
 		saving.Go(func() {
-			savefile.Keep(keeping, path, n.informer.Store(), origin, func(e element) string { return objectOf(e).Raw() }, saveInterval, n.catalog.report)
+			savefile.Keep(keeping, path, informer.Store(), origin, func(e element) string { return objectOf(e).Raw() }, saveInterval, n.catalog.report)
 		})
 	}
-	_ = n.informer.Run(lw.WithTrace(ctx, &trace)) // ctx is the only cause of its end
+	_ = informer.Run(lw.WithTrace(ctx, &trace)) // ctx is the only cause of its end
 	stop()
 	saving.Wait()
 }
@@ -202,8 +207,8 @@ func (n *collection) file(in *scope) (path, origin string) {
 		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "))
 }
 
-func (n *collection) restore(path, origin string) bool {
-	err := savefile.Restore(path, n.informer, origin, n.codec.parse)
+func (n *collection) restore(to *cache.Informer[element], path, origin string) bool {
+	err := savefile.Restore(path, to, origin, n.codec.parse)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		n.catalog.report(err)
 	}
