@@ -16,6 +16,7 @@ func Names() map[string]string {
 		"codec":      module + "lw/codec",
 		"lwtest":     module + "lwtest",
 		"cache":      module + "cache",
+		"catalog":    module + "cache/catalog",
 		"compact":    module + "cache/compact",
 		"savefile":   module + "cache/savefile",
 		"workqueue":  module + "cache/workqueue",
