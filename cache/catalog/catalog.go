@@ -87,7 +87,7 @@ const (
 type Catalog struct {
 	opts      Options
 	transport lw.Transport
-	server    lw.Source[element] // what all collections have learned about the server
+	server    lw.Source[element] // the features that all collections have found the server to support
 	lists     *slots
 	remaining atomic.Int64 // number of bytes that may be decoded before the next count of all objects
 
