@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// anyReader decodes valid JSON into nil, bool, string, int64, float64, []any and map[string]any, as Kubernetes does for
+// anyReader reads valid and well-formed JSON. It decodes values of type any into nil, bool, string, int64, float64, []any and map[string]any, as Kubernetes does for
 // unstructured objects. It replaces json-iterator, which decodes every number as a float64, allocates each member name, and
 // lets maps grow while it fills them.
 type anyReader struct {
@@ -41,15 +41,6 @@ var (
 	anyReaders = sync.Pool{New: func() any { return &anyReader{} }} // a garbage collection frees them
 	hashSeed   = maphash.MakeSeed()
 )
-
-// decodeAny decodes a JSON value, which must be valid and well-formed. All strings are copies. The error reports that a
-// number overflows float64.
-func decodeAny(text string) (any, error) {
-	r := newAnyReader(text)
-	defer r.release()
-	value := r.value()
-	return value, r.err
-}
 
 func newAnyReader(text string) *anyReader {
 	r := anyReaders.Get().(*anyReader)
@@ -91,7 +82,7 @@ func (r *anyReader) scalar(first byte, text string) any {
 	return n
 }
 
-func (r *anyReader) object() any {
+func (r *anyReader) object() map[string]any {
 	first := len(r.members)
 	for r.next(); r.err == nil && r.text[r.at] != '}'; {
 		name := r.string().(string)

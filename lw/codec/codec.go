@@ -13,12 +13,11 @@
 // field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies. Custom
 // UnmarshalJSON and UnmarshalText methods are called.
 //
-// Usual structs and values are decoded in one pass. An object with an unusual struct or value is decoded again with
-// json-iterator, which may call an UnmarshalJSON method twice. Do not register global json-iterator extensions, because they
-// would apply only to such objects. Package lw validates the JSON first. This package decodes strings, numbers and fields of
-// type any itself, because json-iterator is too lenient there. For the same reason, encoding/json decodes arrays and the maps
-// whose keys are not plain strings, so in their values member names are not case-sensitive and a number of type any is a
-// float64.
+// json-iterator decodes the structs that have an embedded pointer, an embedded unexported struct, the tag option ",string" or
+// two fields with the same name. Do not register global json-iterator extensions, because they would apply only to such
+// structs. Package lw validates the JSON first. This package decodes all other structs, strings, numbers and fields of type any
+// itself. encoding/json decodes arrays and the maps whose keys are not plain strings, so in their values member names are not
+// case-sensitive and a number of type any is a float64.
 //
 // Two differences from encoding/json remain. None of them affects Kubernetes servers or types:
 //
@@ -34,9 +33,6 @@ package codec
 
 import (
 	"reflect"
-	"unsafe"
-
-	jsoniter "github.com/json-iterator/go"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -56,16 +52,6 @@ import (
 func JSON[T lw.Keyed](transform func(T) T) lw.Codec[T] { return asJSON[T]{transform} }
 
 type asJSON[T lw.Keyed] struct{ transform func(T) T }
-
-// api is the json-iterator configuration of this package, for types and values that no [plan] decodes. Its only mutable data
-// is a cache of decoders.
-var api = newAPI()
-
-func newAPI() jsoniter.API {
-	api := jsoniter.Config{CaseSensitive: true}.Froze()
-	api.RegisterExtension(&exact{})
-	return api
-}
 
 // Decode implements [lw.Codec]. The error is a *[fieldError].
 func (c asJSON[T]) Decode(s *lw.Scanned) (T, error) {
@@ -120,18 +106,16 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 // errNew reports a type into which no object can be decoded.
 var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
 
-// decode decodes valid JSON into target, a pointer. It reports whether the JSON fits the type.
+// decode decodes valid and well-formed JSON into target, a pointer. It reports whether the JSON fits the type.
 func decode(text string, target any) bool {
-	if into, ok := target.(*map[string]any); ok && *into == nil {
-		value, err := decodeAny(text)
-		*into, _ = value.(map[string]any)
-		return err == nil
+	into := reflect.ValueOf(target).Elem()
+	if !into.IsValid() {
+		return false
 	}
-	if quickly(text, target) {
-		return true
-	}
-	// The slice may share the memory of the string, because json-iterator does not write to it.
-	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), target) == nil
+	r := newAnyReader(text)
+	defer r.release()
+	planOf(into.Type()).decode(r, into)
+	return r.err == nil
 }
 
 // checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a

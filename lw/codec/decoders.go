@@ -18,22 +18,22 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
+// api is the json-iterator configuration of this package for structs that no [plan] decodes. Its only mutable data is a cache
+// of decoders.
+var api = newAPI()
+
+func newAPI() jsoniter.API {
+	api := jsoniter.Config{CaseSensitive: true}.Froze()
+	api.RegisterExtension(&exact{})
+	return api
+}
+
 // exact is a json-iterator extension that replaces the decoders that have known defects. json-iterator still decodes
 // structs, slices, most maps and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
 // errMismatch stops json-iterator. It is never returned to a caller.
 var errMismatch = errors.New("the value does not match the field's type")
-
-func mismatch(iter *jsoniter.Iterator) {
-	if !failed(iter) {
-		iter.Error = errMismatch
-	}
-}
-
-// failed reports whether decoding has failed. The error io.EOF does not count, because json-iterator records it when it
-// looks past the last byte.
-func failed(iter *jsoniter.Iterator) bool { return iter.Error != nil && iter.Error != io.EOF }
 
 var (
 	anyType         = reflect.TypeFor[any]()
@@ -45,15 +45,29 @@ var (
 // CreateDecoder implements jsoniter.Extension. If it returns nil, json-iterator decodes the type.
 func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 	t := typ.Type1()
-	switch kind := t.Kind(); {
-	case t == anyType:
-		return anyDecoder{}
-	case t == numberType, unmarshals(t), kind == reflect.Array, kind == reflect.Map && (t.Key().Kind() != reflect.String || unmarshals(t.Key())):
-		return standardDecoder{t}
-	case kind == reflect.String, kind >= reflect.Int && kind <= reflect.Float64:
-		return scalarDecoder{t}
+	if decode := leaf(t); decode != nil {
+		return leafDecoder{t, decode}
 	}
 	return nil
+}
+
+// leafDecoder decodes a value without json-iterator.
+type leafDecoder struct {
+	t      reflect.Type
+	decode func(*anyReader, reflect.Value)
+}
+
+func (d leafDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	iter.WhatIsNext() // skips white space
+	text := string(iter.SkipAndReturnBytes())
+	if iter.Error != nil && iter.Error != io.EOF { // json-iterator records io.EOF when it looks past the last byte
+		return
+	}
+	r := newAnyReader(text)
+	defer r.release()
+	if d.decode(r, reflect.NewAt(d.t, ptr).Elem()); r.err != nil {
+		iter.Error = errMismatch
+	}
 }
 
 // unmarshals reports whether a pointer to t has a custom method that decodes JSON or text.
@@ -77,7 +91,7 @@ func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 		if slices.Contains(strings.Split(options, ","), "string") {
 			binding.Field = untagged{binding.Field}
 			if canBeQuoted(t) {
-				binding.Decoder = quotedDecoder{reflect.StructOf([]reflect.StructField{{Name: "Field", Type: t, Tag: `json:",string"`}})}
+				binding.Decoder = leafDecoder{t, decodeQuoted(t)}
 			}
 		}
 	}
@@ -104,65 +118,13 @@ func canBeQuoted(t reflect.Type) bool {
 	return kind == reflect.String || kind >= reflect.Bool && kind <= reflect.Float64
 }
 
-// quotedDecoder decodes a field with the option ",string": a quoted number, boolean or JSON string. It is needed
-// because json-iterator accepts white space within the quotes and fails on escape sequences. t is a struct with only
-// this field, so that encoding/json can decode it.
-type quotedDecoder struct{ t reflect.Type }
-
-func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	text := `{"Field":` + string(skipped(iter)) + "}"
-	if failed(iter) || json.Unmarshal([]byte(text), reflect.NewAt(d.t, ptr).Interface()) != nil {
-		mismatch(iter)
-	}
-}
-
-// standardDecoder decodes a value with encoding/json. It is needed for these types:
-//
-//   - json.Number, because json-iterator accepts any string.
-//   - json.Unmarshaler and encoding.TextUnmarshaler, because json-iterator calls UnmarshalText for null, and decodes null
-//     as an empty json.RawMessage. It also continues after an error at a wrong position, and would then call
-//     UnmarshalJSON with arbitrary or no text, although many methods read text[0].
-//   - Arrays, because json-iterator always writes the first element, even into an array of length 0. The server would
-//     then control the memory behind the array.
-//   - Maps whose keys are not plain strings, because json-iterator also accepts floats, booleans and leading white space.
-type standardDecoder struct{ t reflect.Type }
-
-func (d standardDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	text := skipped(iter)
-	if failed(iter) {
-		return
-	}
-	var err error
-	switch pointer := reflect.NewAt(d.t, ptr).Interface().(type) {
-	case json.Unmarshaler:
-		err = pointer.UnmarshalJSON(text)
-	default:
-		err = json.Unmarshal(text, pointer)
-	}
-	if err != nil {
-		mismatch(iter)
-	}
-}
-
-// skipped steps over a value and returns a copy of its JSON.
-func skipped(iter *jsoniter.Iterator) []byte {
-	iter.WhatIsNext() // skips white space
-	return iter.SkipAndReturnBytes()
-}
-
-// scalarDecoder decodes strings, and numbers of all types. As in encoding/json, null has no effect. It is needed because
-// json-iterator decodes null as "", and the string then differs from the string of a preceding duplicate member, which the
-// scanner and encoding/json keep. It also accepts 25000000000000000000 as an int64 and rounds a float32 twice.
-type scalarDecoder struct{ t reflect.Type }
-
-func (d scalarDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	switch kind, isString := iter.WhatIsNext(), d.t.Kind() == reflect.String; {
-	case kind == jsoniter.NilValue:
-		iter.ReadNil()
-	case kind == jsoniter.StringValue && isString:
-		*(*string)(ptr) = iter.ReadString()
-	case kind != jsoniter.NumberValue || isString || !setNumber(reflect.NewAt(d.t, ptr).Elem(), string(iter.ReadNumber())):
-		mismatch(iter)
+// decodeQuoted returns a function that decodes a field of type t with the option ",string": a quoted number, boolean or JSON
+// string. It is needed because json-iterator accepts white space within the quotes and fails on escape sequences. encoding/json
+// decodes a struct with only this field.
+func decodeQuoted(t reflect.Type) func(*anyReader, reflect.Value) {
+	alone := reflect.StructOf([]reflect.StructField{{Name: "Field", Type: t, Tag: `json:",string"`}})
+	return func(r *anyReader, into reflect.Value) {
+		r.fail(json.Unmarshal([]byte(`{"Field":`+r.raw()+"}"), reflect.NewAt(alone, into.Addr().UnsafePointer()).Interface()))
 	}
 }
 
@@ -185,21 +147,6 @@ func setNumber(value reflect.Value, text string) bool {
 		value.SetFloat(n)
 	}
 	return err == nil
-}
-
-// anyDecoder decodes a field of type any, like [decodeAny].
-type anyDecoder struct{}
-
-func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	text := skipped(iter)
-	if failed(iter) {
-		return
-	}
-	value, err := decodeAny(unsafe.String(unsafe.SliceData(text), len(text)))
-	if err != nil {
-		mismatch(iter)
-	}
-	*(*any)(ptr) = value
 }
 
 // wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and

@@ -10,9 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// plan decodes values of one Go type into new structs, about twice as fast as json-iterator. It gives up at the first unusual
-// value, such as a number that does not fit or a second list with the same name. json-iterator then decodes the whole object
-// again, so a plan need not follow all rules of encoding/json.
+// plan decodes values of one Go type, as encoding/json does, but with case-sensitive names. It is about twice as fast as
+// json-iterator.
 type plan struct {
 	decode func(*anyReader, reflect.Value)
 	fields map[string]field // of a struct
@@ -25,35 +24,8 @@ type field struct {
 	plan  *plan
 }
 
-// plans caches the *plan of each reflect.Type. The value is nil for a type that only json-iterator can decode.
+// plans caches the *plan of each reflect.Type.
 var plans sync.Map
-
-// quickly decodes text into target if that points to a zero struct or to a nil pointer to a struct. It returns false, and
-// leaves target unchanged, if json-iterator must decode the object instead.
-func quickly(text string, target any) bool {
-	outer := reflect.ValueOf(target).Elem()
-	if !outer.IsValid() || !outer.IsZero() {
-		return false
-	}
-	into := outer
-	if into.Kind() == reflect.Pointer {
-		into = reflect.New(into.Type().Elem()).Elem()
-	}
-	p := planOf(into.Type())
-	if into.Kind() != reflect.Struct || p == nil {
-		return false
-	}
-	r := newAnyReader(text)
-	defer r.release()
-	switch p.decode(r, into); {
-	case r.err != nil:
-		outer.SetZero()
-		return false
-	case outer.Kind() == reflect.Pointer:
-		outer.Set(into.Addr())
-	}
-	return true
-}
 
 func planOf(t reflect.Type) *plan {
 	known, ok := plans.Load(t)
@@ -63,42 +35,46 @@ func planOf(t reflect.Type) *plan {
 	return known.(*plan)
 }
 
-// newPlan returns the plan of a type, or nil. A type in started contains itself, and its plan is not complete yet.
+// newPlan returns the plan of a type. A type in started contains itself, and its plan is not complete yet.
 func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 	if p, ok := started[t]; ok {
 		return p
 	}
-	p := &plan{}
+	p := &plan{decode: leaf(t), fields: map[string]field{}}
 	started[t] = p
 	switch kind := t.Kind(); {
-	case t == anyType:
-		p.decode = decodeInterface
-	case t == numberType, unmarshals(t), kind == reflect.Array, kind == reflect.Map && (t.Key().Kind() != reflect.String || unmarshals(t.Key())):
-		p.decode = decodeStandard
-	case kind == reflect.String:
-		p.decode = decodeString
+	case p.decode != nil:
 	case kind == reflect.Bool:
 		p.decode = decodeBool
-	case kind >= reflect.Int && kind <= reflect.Float64:
-		p.decode = decodeNumber
 	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !unmarshals(t.Elem()):
 		p.decode = decodeBytes
-	case kind == reflect.Pointer, kind == reflect.Slice, kind == reflect.Map:
-		p.decode = map[reflect.Kind]func(*anyReader, reflect.Value){
-			reflect.Pointer: p.decodePointer, reflect.Slice: p.decodeSlice, reflect.Map: p.decodeMap,
-		}[kind]
-		if p.elem = newPlan(t.Elem(), started); p.elem == nil {
-			return nil
-		}
-	case kind == reflect.Struct:
-		p.decode, p.fields = p.decodeStruct, map[string]field{}
-		if !p.addFields(t, nil, started) {
-			return nil
-		}
+	case kind == reflect.Pointer:
+		p.decode, p.elem = p.decodePointer, newPlan(t.Elem(), started)
+	case kind == reflect.Slice:
+		p.decode, p.elem = p.decodeSlice, newPlan(t.Elem(), started)
+	case kind == reflect.Map:
+		p.decode, p.elem = p.decodeMap, newPlan(t.Elem(), started)
+	case kind == reflect.Struct && p.addFields(t, nil, started):
+		p.decode = p.decodeStruct
 	default:
-		return nil
+		p.decode = decodeUnusual
 	}
 	return p
+}
+
+// leaf returns the function that decodes a type that json-iterator decodes wrongly. It returns nil for other types.
+func leaf(t reflect.Type) func(*anyReader, reflect.Value) {
+	switch kind := t.Kind(); {
+	case t == anyType:
+		return decodeInterface
+	case t == numberType, unmarshals(t), kind == reflect.Array, kind == reflect.Map && (t.Key().Kind() != reflect.String || unmarshals(t.Key())):
+		return decodeStandard
+	case kind == reflect.String:
+		return decodeString
+	case kind >= reflect.Int && kind <= reflect.Float64:
+		return decodeNumber
+	}
+	return nil
 }
 
 // addFields adds the fields of a struct, whose index is known. It returns false if a field is unusual.
@@ -119,18 +95,17 @@ func (p *plan) addFields(t reflect.Type, index []int, started map[reflect.Type]*
 			if name == "" {
 				name = f.Name
 			}
-			inner := newPlan(f.Type, started)
-			if _, double := p.fields[name]; double || inner == nil {
+			if _, double := p.fields[name]; double {
 				return false
 			}
-			p.fields[name] = field{at, inner}
+			p.fields[name] = field{at, newPlan(f.Type, started)}
 		}
 	}
 	return true
 }
 
 func (p *plan) decodeStruct(r *anyReader, into reflect.Value) {
-	if !r.opens('{') {
+	if r.null() || !r.is('{') {
 		return
 	}
 	for r.next(); r.err == nil && r.text[r.at] != '}'; {
@@ -151,18 +126,29 @@ func (p *plan) decodeStruct(r *anyReader, into reflect.Value) {
 }
 
 func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
-	if r.null() || r.repeated(into) {
+	if r.null() {
+		into.SetZero()
 		return
 	}
-	into.Set(reflect.New(into.Type().Elem()))
+	if into.IsNil() {
+		into.Set(reflect.New(into.Type().Elem()))
+	}
 	p.elem.decode(r, into.Elem())
 }
 
+// decodeSlice keeps the array of a previous member with the same name, and so decodes into its elements, like encoding/json.
 func (p *plan) decodeSlice(r *anyReader, into reflect.Value) {
-	if r.repeated(into) || !r.opens('[') {
+	if r.null() {
+		into.SetZero()
 		return
 	}
-	into.Set(reflect.MakeSlice(into.Type(), 0, 0))
+	if !r.is('[') {
+		return
+	}
+	if into.IsNil() {
+		into.Set(reflect.MakeSlice(into.Type(), 0, 0))
+	}
+	into.SetLen(0)
 	for r.next(); r.err == nil && r.text[r.at] != ']'; r.comma() {
 		n := into.Len()
 		into.Grow(1)
@@ -173,16 +159,26 @@ func (p *plan) decodeSlice(r *anyReader, into reflect.Value) {
 }
 
 func (p *plan) decodeMap(r *anyReader, into reflect.Value) {
-	if r.repeated(into) || !r.opens('{') {
+	if r.null() {
+		into.SetZero()
 		return
 	}
-	into.Set(reflect.MakeMap(into.Type()))
-	texts, _ := into.Addr().Interface().(*map[string]string)
+	if !r.is('{') {
+		return
+	}
+	if into.IsNil() {
+		if values, ok := into.Addr().Interface().(*map[string]any); ok {
+			*values = r.object()
+			return
+		}
+		into.Set(reflect.MakeMap(into.Type()))
+	}
+	texts, _ := into.Interface().(map[string]string)
 	for r.next(); r.err == nil && r.text[r.at] != '}'; r.comma() {
 		name := r.string().(string)
 		r.next() // the colon
 		if texts != nil && r.text[r.at] == '"' {
-			(*texts)[name] = r.string().(string)
+			texts[name] = r.string().(string)
 			continue
 		}
 		value := reflect.New(into.Type().Elem()).Elem()
@@ -192,6 +188,12 @@ func (p *plan) decodeMap(r *anyReader, into reflect.Value) {
 	r.next()
 }
 
+// decodeUnusual decodes a value with json-iterator: a struct with a field that addFields does not support, a []byte that is
+// not a string, or a type that no JSON fits.
+func decodeUnusual(r *anyReader, into reflect.Value) {
+	r.fail(api.UnmarshalFromString(r.raw(), into.Addr().Interface()))
+}
+
 func decodeInterface(r *anyReader, into reflect.Value) {
 	into.SetZero()
 	if value := r.value(); value != nil {
@@ -199,6 +201,15 @@ func decodeInterface(r *anyReader, into reflect.Value) {
 	}
 }
 
+// decodeStandard decodes a value with encoding/json. json-iterator decodes these types wrongly:
+//
+//   - json.Number, because json-iterator accepts any string.
+//   - json.Unmarshaler and encoding.TextUnmarshaler, because json-iterator calls UnmarshalText for null, and decodes null
+//     as an empty json.RawMessage. It also continues after an error at a wrong position, and would then call
+//     UnmarshalJSON with arbitrary or no text, although many methods read text[0].
+//   - Arrays, because json-iterator always writes the first element, even into an array of length 0. The server would
+//     then control the memory behind the array.
+//   - Maps whose keys are not plain strings, because json-iterator also accepts floats, booleans and leading white space.
 func decodeStandard(r *anyReader, into reflect.Value) {
 	var err error
 	r.standard = append(r.standard[:0], r.raw()...)
@@ -211,6 +222,8 @@ func decodeStandard(r *anyReader, into reflect.Value) {
 	r.fail(err)
 }
 
+// decodeString ignores null, like encoding/json. json-iterator decodes null as "", and the string then differs from the string
+// of a preceding duplicate member, which the scanner keeps.
 func decodeString(r *anyReader, into reflect.Value) {
 	if !r.null() && r.is('"') {
 		into.SetString(r.string().(string))
@@ -227,6 +240,7 @@ func decodeBool(r *anyReader, into reflect.Value) {
 	}
 }
 
+// decodeNumber decodes a number of any type. json-iterator accepts 25000000000000000000 as an int64 and rounds a float32 twice.
 func decodeNumber(r *anyReader, into reflect.Value) {
 	if text := r.raw(); text != "null" && !setNumber(into, text) {
 		r.fail(errMismatch)
@@ -234,16 +248,14 @@ func decodeNumber(r *anyReader, into reflect.Value) {
 }
 
 func decodeBytes(r *anyReader, into reflect.Value) {
-	if r.repeated(into) || r.null() || !r.is('"') {
+	if r.text[r.at] != '"' {
+		decodeUnusual(r, into)
 		return
 	}
 	data, err := base64.StdEncoding.DecodeString(r.content())
 	r.fail(err)
 	into.SetBytes(data)
 }
-
-// opens reports whether the next value begins with this bracket. It skips null, and otherwise gives up.
-func (r *anyReader) opens(bracket byte) bool { return !r.null() && r.is(bracket) }
 
 // null skips null.
 func (r *anyReader) null() bool {
@@ -254,22 +266,13 @@ func (r *anyReader) null() bool {
 	return true
 }
 
-// is reports whether the next byte is c, and otherwise gives up.
+// is reports whether the next byte is c. Otherwise decoding fails.
 func (r *anyReader) is(c byte) bool {
 	if r.text[r.at] == c {
 		return true
 	}
 	r.fail(errMismatch)
 	return false
-}
-
-// repeated gives up if a previous member with the same name has set the value, because encoding/json merges such values.
-func (r *anyReader) repeated(into reflect.Value) bool {
-	if into.IsNil() {
-		return false
-	}
-	r.fail(errMismatch)
-	return true
 }
 
 func (r *anyReader) fail(err error) {
