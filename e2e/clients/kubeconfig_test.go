@@ -283,7 +283,7 @@ func (k *kubeconfigs) user() *api.AuthInfo {
 // options returns random options. Most fields are empty.
 func (k *kubeconfigs) options() *kubeconfig.Options {
 	o := &kubeconfig.Options{
-		Context: k.some(7, k.names...), Cluster: k.some(9, k.names...), User: k.some(9, k.names...), Namespace: k.some(8, "mine"),
+		Context: k.some(7, k.names...), Cluster: k.some(9, k.names...), User: k.some(9, k.names...),
 		Server: k.some(8, "https://mine:6443", "http://mine:8001"), ServerName: k.some(9, "mine.test"), Insecure: k.IntN(10) == 0,
 		CAFile: k.some(9, filepath.Join(k.folder, "cert1")), As: k.some(9, "jane"), Token: k.some(9, "mine"),
 	}
@@ -298,7 +298,7 @@ func (k *kubeconfigs) options() *kubeconfig.Options {
 
 func translate(o *kubeconfig.Options, into *clientcmd.ConfigOverrides) {
 	into.CurrentContext = o.Context
-	into.Context = api.Context{Cluster: o.Cluster, AuthInfo: o.User, Namespace: o.Namespace}
+	into.Context = api.Context{Cluster: o.Cluster, AuthInfo: o.User}
 	into.ClusterInfo = api.Cluster{Server: o.Server, TLSServerName: o.ServerName, CertificateAuthority: o.CAFile, InsecureSkipTLSVerify: o.Insecure}
 	into.AuthInfo = api.AuthInfo{Token: o.Token, Impersonate: o.As, ImpersonateGroups: o.AsGroups}
 }

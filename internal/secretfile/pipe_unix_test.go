@@ -15,8 +15,8 @@ import (
 func TestSpecialFilesAreErrors(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	for path, kind := range map[string]string{pipe: "a named pipe", "/dev/zero": "a device"} {
+	for _, path := range []string{pipe, "/dev/zero"} {
 		_, err := secretfile.Read("token file", path)
-		require.EqualError(t, err, fmt.Sprintf("token file %q is %s; it must be a regular file", path, kind))
+		require.EqualError(t, err, fmt.Sprintf("token file %q is not a regular file", path))
 	}
 }

@@ -6,7 +6,6 @@ package secretfile
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 )
 
@@ -27,23 +26,11 @@ func Read(purpose, path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %q is %s; it must be a regular file", purpose, path, kind(info.Mode()))
+		return nil, fmt.Errorf("%s %q is not a regular file", purpose, path)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, mostMiB<<20+1))
 	if err == nil && len(text) > mostMiB<<20 { // Stat does not know the size of every file, for example in /proc
 		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", purpose, path, mostMiB)
 	}
 	return text, err
-}
-
-func kind(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "a special file"
 }

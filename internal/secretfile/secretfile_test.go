@@ -43,5 +43,5 @@ func TestLargeFilesAreErrors(t *testing.T) {
 func TestFoldersAreErrors(t *testing.T) {
 	folder := t.TempDir()
 	_, err := secretfile.Read("token file", folder)
-	require.EqualError(t, err, fmt.Sprintf("token file %q is a directory; it must be a regular file", folder))
+	require.EqualError(t, err, fmt.Sprintf("token file %q is not a regular file", folder))
 }

@@ -27,7 +27,7 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	require.NoError(t, os.WriteFile(large, nil, 0o600))
 	require.NoError(t, os.Truncate(large, 4<<20))
 	for path, problem := range map[string]string{
-		pipe: "is a named pipe; it must be a regular file", large: "is larger than the limit of 1 MiB", "/dev/zero": "is a device; it must be a regular file",
+		pipe: "is not a regular file", large: "is larger than the limit of 1 MiB", "/dev/zero": "is not a regular file",
 	} {
 		for name, opts := range map[string]*lwhttp.Options{
 			"token file": {TokenFile: path}, "certificate authority file": {CAFile: path}, "client certificate file": {CertFile: path, KeyFile: path},

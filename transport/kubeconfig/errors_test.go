@@ -35,7 +35,7 @@ func TestInvalidFiles(t *testing.T) {
 		"CA data that is not base64": {good + "; certificate-authority-data: pa55word!", "{}", `certificate-authority-data is not valid base64`},
 		"CA data without PEM":        {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data contains no PEM certificate`},
 		"missing CA file":            {good + "; certificate-authority: /x/y", "{}", `:11: cluster "east": certificate-authority: open /x/y: no such file or directory`},
-		"folder as CA file":          {good + "; certificate-authority: " + dir, "{}", `is a directory`},
+		"folder as CA file":          {good + "; certificate-authority: " + dir, "{}", `is not a regular file`},
 		"empty CA file":              {good + "; certificate-authority: " + empty, "{}", `certificate-authority: ~/empty contains no PEM certificate`},
 		"unsupported proxy scheme":   {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": the proxy's URL must look like`},
 		"proxy without a scheme":     {good + "; proxy-url: 127.0.0.1:1", "{}", `cluster "east": the proxy's URL must look like`},

@@ -21,10 +21,9 @@ import (
 type Options struct {
 	Path string // path of the kubeconfig file, which must exist; if empty, the files listed in $KUBECONFIG, or ~/.kube/config
 
-	Context   string // name of a context; by default the current context
-	Cluster   string // name of a cluster; by default the cluster of the context
-	User      string // name of a user; by default the user of the context
-	Namespace string // namespace of the requests; by default the namespace of the context
+	Context string // name of a context; by default the current context
+	Cluster string // name of a cluster; by default the cluster of the context
+	User    string // name of a user; by default the user of the context
 
 	Server     string // URL of the server; the certificate authority, the proxy and the credentials still come from the kubeconfig
 	ServerName string // host name to verify in the server's certificate; if Server is set, the kubeconfig's tls-server-name is ignored
@@ -48,7 +47,7 @@ type Options struct {
 // Config is the result of [Load]: a server, a namespace and the credentials for the server.
 type Config struct {
 	Server    string          // URL of the server
-	Namespace string          // namespace, or "default" if neither the kubeconfig nor the options set it
+	Namespace string          // namespace, or "default" if the kubeconfig does not set it
 	Context   string          // name of the context, or ""
 	Cluster   string          // name of the cluster, or ""
 	User      string          // name of the user, or ""
@@ -136,12 +135,12 @@ func (l *loader) fail(mistake Error) {
 // selectContext stores the names of the context, the cluster, the user and the namespace in the configuration.
 func (l *loader) selectContext() {
 	c := l.config
-	c.Context, c.Cluster, c.User, c.Namespace = cmp.Or(l.Context, l.current), l.Cluster, l.User, l.Namespace
+	c.Context = cmp.Or(l.Context, l.current)
 	fields := l.find("context", c.Context, l.Context, false)
 	l.context = fields.at
-	c.Cluster = cmp.Or(c.Cluster, fields.string("cluster"))
-	c.User = cmp.Or(c.User, fields.string("user"))
-	c.Namespace = cmp.Or(c.Namespace, fields.string("namespace"), "default")
+	c.Cluster = cmp.Or(l.Cluster, fields.string("cluster"))
+	c.User = cmp.Or(l.User, fields.string("user"))
+	c.Namespace = cmp.Or(fields.string("namespace"), "default")
 	if c.Context != "" && c.Cluster == "" && l.Server == "" {
 		fields.fail("cluster", "the value is missing")
 	}
@@ -202,11 +201,8 @@ func (l *loader) serviceAccount() *fields {
 		"certificate-authority": l.account("ca.crt"),
 		"tokenFile":             l.account("token"),
 	})
-	switch name := os.Getenv("POD_NAMESPACE"); {
-	case l.Namespace != "":
-	case name != "":
-		l.config.Namespace = name
-	default:
+	l.config.Namespace = os.Getenv("POD_NAMESPACE")
+	if l.config.Namespace == "" {
 		text, err := os.ReadFile(l.account("namespace"))
 		if !errors.Is(err, fs.ErrNotExist) {
 			account.failIf("namespace", err) // the namespace "default" would show the objects of another user

@@ -21,7 +21,7 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	require.NoError(t, os.WriteFile(large, nil, 0o600))
 	require.NoError(t, os.Truncate(large, 4<<20))
 	for _, text := range []string{"tokenFile: %", "client-certificate: %; client-key: /x"} {
-		for path, want := range map[string]string{pipe: "is a named pipe; it must be a regular file", large: "is larger than the limit of 1 MiB"} {
+		for path, want := range map[string]string{pipe: "is not a regular file", large: "is larger than the limit of 1 MiB"} {
 			_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: 'https://x'", strings.ReplaceAll(text, "%", path))})
 			require.ErrorContains(t, err, want, text)
 			_, err = kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: 'https://x'; certificate-authority: "+path, "{}")})
