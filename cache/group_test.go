@@ -135,7 +135,7 @@ func TestGroupStopsWhenAWorkerFails(t *testing.T) {
 	})
 }
 
-// The informer of Secrets receives a 403 response before its first list is complete.
+// The Secrets informer receives a 403 response before its first list is complete, so the group must stop.
 func TestGroupStopsWhenInformerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -303,7 +303,7 @@ func TestEmptyGroup(t *testing.T) {
 	})
 }
 
-// The streams must use the trace of ctx, although their contexts are canceled later than ctx.
+// The contexts of the streams are canceled later than ctx, but must still have the trace of ctx.
 func TestGroupKeepsContextValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

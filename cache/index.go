@@ -24,8 +24,7 @@ type Index[T any, K comparable] struct {
 	// Only the writer of the store uses the remaining fields.
 
 	// singleKey maps the slot of an object that has only one key to the cell of that key, plus one. Zero means that no
-	// cell is cached. Thanks to a cached cell, an update need not compute the old key again, which is slow for keys in
-	// JSON.
+	// cell is cached. With a cached cell, an update need not compute the old key again, which is slow for keys in JSON.
 	singleKey []uint32
 	old, new  []K // keys of the object before and after the current write; prepare computes them before anything changes
 	scratch   []K // buffer for the result of the keys func

@@ -187,7 +187,7 @@ func (i *Informer[T]) unregister(r *Registration[T]) {
 }
 
 // apply applies an event to the store and adds the changes to the queues of all handlers. If an index func panics,
-// apply still queues the changes made before the panic, so that the queues agree with the store.
+// apply still queues the changes that were made before the panic, so that the queues agree with the store.
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()

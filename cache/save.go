@@ -317,7 +317,7 @@ func (r *decoder) next(n int) []byte {
 	return part
 }
 
-// fill reads at least one byte into the buffer, or returns the error of the reader.
+// fill reads at least one byte into the buffer, or returns the reader's error.
 func (r *decoder) fill() error {
 	if r.pos > 0 {
 		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])

@@ -65,8 +65,8 @@ type state[T any] struct {
 }
 
 // NewStore returns an empty store and its only writer. The func key returns the key of an object. It may be nil if T
-// implements [lw.Keyed]. identity says how to compare objects, and its zero value uses the methods of T. For objects of a
-// codec, use [lw.Codec.Identity]. T may be an interface type.
+// implements [lw.Keyed]. identity says how to compare objects, and its zero value uses the methods of T. For objects
+// that a codec decodes, use [lw.Codec.Identity]. T may be an interface type.
 //
 // If T does not implement lw.Keyed, it should support ==, or identity should have an Equal func. Without either, each
 // write of an object counts as a change.

@@ -60,7 +60,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.Empty(t, stale(), "decoding the object later in the same list must clear its decode error")
 }
 
-// A run that resumes from a saved state never receives objects that are missing from that state.
+// A run that resumes from a saved state never receives objects that are missing from that state, so Save must fail.
 func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }

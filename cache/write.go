@@ -68,8 +68,8 @@ func (s *Store[T]) endWrite() []Change[T] {
 	return s.changes
 }
 
-// apply applies an event of a stream to the store and returns the resulting changes. See [lw.EventType]. The slice is
-// valid until the next write.
+// apply applies an event to the store and returns the resulting changes. [lw.EventType] describes the events. The slice
+// is valid until the next write.
 func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
 	return s.update(func(s *Store[T]) {
 		switch event.Type {
@@ -241,8 +241,8 @@ func (s *Store[T]) upsert(object T) {
 	s.markListed(slot)
 }
 
-// applyDeletion removes the object of a Deleted event. If the stored object has another UID, the Deleted event of the
-// stored object was missed.
+// applyDeletion removes the object that a Deleted event contains. If the stored object has another UID, the Deleted
+// event for the stored object was missed.
 func (s *Store[T]) applyDeletion(object T) {
 	key := s.key(object)
 	delete(s.decodeErrors, key)

@@ -29,7 +29,7 @@
 //   - *[StatusError]: the server returned an error.
 //   - An error that matches [ErrInvalidResponse]: the response is not valid.
 //   - [ErrWatchClosed]: the server closed the watch cleanly.
-//   - An error of the transport.
+//   - An error from the transport.
 //
 // [Options.Warn] receives a warning with the cause and the remedy. By default the stream logs to slog.Default().
 //

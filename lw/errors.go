@@ -122,7 +122,7 @@ func (e *DecodeError) Error() string {
 
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// StatusError reports an error response of the server or an ERROR event in a watch. Its fields come from the
+// StatusError reports an error response from the server, or an ERROR event in a watch. Its fields come from the
 // server's metav1.Status. errors.Is matches it with the errors of this package, such as [ErrExpired].
 // https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 type StatusError struct {

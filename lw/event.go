@@ -7,8 +7,8 @@ import (
 // EventType is the type of an [Event].
 type EventType uint8
 
-// The event types. [ListAndWatch] yields all of them except Restored. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
-// Bookmark, and Synced in a streaming list.
+// The event types. [ListAndWatch] yields all of them except Restored. [Client.Watch] yields WatchStarted, Added,
+// Modified, Deleted and Bookmark, and Synced in a streaming list.
 const (
 	// ListStarted means that a full list begins. The events up to Synced describe the whole collection. A second
 	// ListStarted before Synced means that the list failed and was restarted.

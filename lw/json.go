@@ -270,7 +270,7 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 
 // value reads a JSON value and records the spans to cut. If the selection `keep` names members of the value, but the
 // value is a string or an array, the value becomes empty. If the whole value were cut, the indexes of an array would
-// change, or an earlier member with the same name would count again.
+// change, or an earlier member with the same name would take effect.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == selectNone {
 		s.SkipValue()

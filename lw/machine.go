@@ -17,7 +17,7 @@ type machine struct {
 	started moment        // when it started
 	opened  moment        // when its response arrived, or zero before that
 	timeout time.Duration // requested timeout of a watch
-	heard   moment        // when a watch, this one or an earlier one, last delivered something; in a streaming list, only initial objects count
+	heard   moment        // when this or an earlier watch last delivered something; in a streaming list, only initial objects count
 
 	// The list in progress, ordinary or streaming.
 	from        string           // resourceVersion to request ("0" means any, "" means the latest)
@@ -25,7 +25,7 @@ type machine struct {
 	token       string           // continue token of the next page, or "" for the first page
 	starts      map[Key]struct{} // first object of each page, to detect repeated pages
 	objects     int              // number of objects so far, for the list limit
-	listVersion string           // resourceVersion of the first page, or of the newest object of a streaming list; a watch keeps that of the streaming list before it until it fails
+	listVersion string           // resourceVersion of the first page, or the newest in a streaming list; a watch after a streaming list keeps the list's until it fails
 
 	// The watch in progress.
 	owed string // resourceVersion of a change that a check has shown and that the watch has not delivered yet, or ""

@@ -201,7 +201,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 	}
 }
 
-// The request budget does not slow down a list of a million objects.
+// The request budget must not slow down a list of a million objects.
 func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range 2000 {

@@ -104,9 +104,10 @@ type ListOptions struct {
 	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
 }
 
-// PassLookup passes the permission to reuse the objects that the caller of [Resume] holds from one source to another;
-// see [Held.Lookup]. A ListerWatcher that wraps another one calls it if it does not change the objects. Without the
-// call, the wrapped source decodes all objects, because the wrapper may have changed those that the caller holds.
+// PassLookup transfers the use of [Held.Lookup] from one source to another, so that the second may reuse the objects
+// that the caller of [Resume] holds. A ListerWatcher that wraps another one calls it if it does not change the objects.
+// Without the call, the wrapped source decodes all objects, because the wrapper may have changed those that the caller
+// holds.
 func (o ListOptions) PassLookup(from, to any) ListOptions {
 	if o.lookup != nil && o.holder == from {
 		o.holder = to

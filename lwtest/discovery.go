@@ -298,7 +298,8 @@ func (s *Server) versions(group string) []string {
 	return s.distinct(func(r *Resource) (string, bool) { return r.Version, r.Group == group })
 }
 
-// distinct returns the distinct names of the resources that name selects, in the order of the resources.
+// distinct calls name for each resource and returns the distinct names that name selects, in the order of the
+// resources.
 func (s *Server) distinct(name func(*Resource) (name string, selected bool)) (names []string) {
 	for _, res := range s.registered() {
 		if name, selected := name(res); selected && !slices.Contains(names, name) {

@@ -21,7 +21,7 @@
 // [Server.Create], [Server.Put] and [Server.Delete] write without HTTP. [Server.State] returns the state that an
 // up-to-date client must hold.
 //
-// A Server is an [http.Handler], so it can run behind TLS or a proxy. Web pages of the origins in
+// A Server is an [http.Handler], so it can run behind TLS or a proxy. Web pages from the origins in
 // [Options.AllowedOrigins] can use fetch. Their preflight requests need no token.
 //
 // # WebSocket

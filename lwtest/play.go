@@ -10,10 +10,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Play writes the events of a recording to the server. The recording must come from `lwcat --record` or `lwcat -o
-// jsonl`. Play writes as fast as it reads, and returns at the end of the recording. To check a client between two
-// events, play the recording in parts. Play drops all connections at each recorded interruption, and first compacts the
-// history if a relist followed.
+// Play writes the events of a recording to the server. The recording must come from lwcat, with --record or -o jsonl.
+// Play writes as fast as it reads, and returns at the end of the recording. To check a client between two events, play
+// the recording in parts. Play drops all connections at each recorded interruption, and first compacts the history if a
+// relist followed.
 //
 // The objects get new UIDs and resourceVersions. Play adds missing resources; see [Server.AddResource]. An error names
 // the number of the event.

@@ -243,8 +243,8 @@ func (s *Server) wake() {
 	s.changed = make(chan struct{})
 }
 
-// await blocks until ready returns true, for at most d. It reports whether ready returned true. ready runs with s.mu held
-// and is called again after each change of the log or of stalled.
+// await blocks until ready returns true, for at most d. It reports whether ready returned true. ready runs with s.mu
+// held and is called again whenever the log or stalled changes.
 func (s *Server) await(ctx context.Context, d time.Duration, ready func() bool) bool {
 	var timer *time.Timer // created only if ready is false at first
 	for {

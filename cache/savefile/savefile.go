@@ -73,8 +73,9 @@ type restorer[T lw.Keyed] interface {
 	Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error
 }
 
-// Restore restores a *[cache.Informer] from a file that [Save] wrote. See [cache.Informer.Restore]. If the file does not exist, the error matches [os.ErrNotExist]. A caller may log an error
-// and continue, because a run without a saved state starts with a list.
+// Restore restores a *[cache.Informer] from a file that [Save] wrote. See [cache.Informer.Restore]. If the file does
+// not exist, the error matches [os.ErrNotExist]. A caller may log an error and continue, because a run without a saved
+// state starts with a list.
 func Restore[T lw.Keyed](path string, to restorer[T], origin string, parse func(text []byte) (T, error)) error {
 	file, err := os.Open(path)
 	if err != nil {

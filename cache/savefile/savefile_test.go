@@ -87,7 +87,7 @@ func TestMissingFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// Restore must reject files that were truncated at any byte, and files of another collection.
+// Restore must reject files that were truncated at any byte, and files saved from another collection.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, Save(path, pods(t, "7", 10), origin, (*lw.Object).Raw))

@@ -43,7 +43,7 @@ func (r *Reader) Fail(err error) bool {
 }
 
 // Expected records that the next byte is not the expected syntax. If there is no next byte, it records the reason
-// instead: the size limit, the end of the stream or an error of the source. It returns false.
+// instead: the size limit, the end of the stream or an error from the source. It returns false.
 func (r *Reader) Expected(expected string) bool {
 	e := &SyntaxError{Offset: r.base + int64(r.pos), Expected: expected}
 	switch {

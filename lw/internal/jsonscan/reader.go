@@ -34,7 +34,7 @@ func Within(frame []byte) Reader {
 }
 
 // Begin moves to the next frame and marks its first byte. It blocks until that byte arrives. At the end of the stream it
-// returns false, and Err returns io.EOF or the error of the source.
+// returns false, and Err returns io.EOF or the error from the source.
 func (r *Reader) Begin() bool {
 	if r.err != nil {
 		return false

@@ -70,7 +70,8 @@ func (c *counted) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// Three collections share one slot over HTTP/1.1, and the server restarts repeatedly.
+// Three collections share one slot over HTTP/1.1, and the server restarts repeatedly. All caches must catch up, and the
+// slot must be free when all watches have ended.
 func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := hostile.All()[0]
