@@ -39,7 +39,7 @@ func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
 	})
 }
 
-// Without OnPanic, a panic in the filter must reach the goroutine of the loop. The informer and its other handlers must
+// Without OnPanic, a panic in the filter must reach the loop's goroutine. The informer and its other handlers must
 // continue.
 func TestPanicInFilterOfChangesLoop(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {

@@ -189,7 +189,7 @@ func (g *Group) States() iter.Seq2[string, lw.State] {
 	}
 }
 
-// errEnded is the error of a member whose Run returned nil, although Run must return the cause.
+// errEnded reports that a member's Run returned nil, although it must return the cause.
 var errEnded = errors.New("Run returned nil before its context was done")
 
 // wrapped is an error with its own message that matches another error.

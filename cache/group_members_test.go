@@ -112,7 +112,7 @@ func TestGroupStopsRemovedInformer(t *testing.T) {
 	})
 }
 
-// When Remove returns, no handler of the informer may be called. The informer can be added again.
+// When Remove returns, none of the informer's handlers may be called anymore. The informer can be added again.
 func TestRemovedInformerCallsNoHandler(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group

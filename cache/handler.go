@@ -25,8 +25,8 @@ type Handler[T any] struct {
 // HandlerOptions configures one handler. The zero value is valid.
 type HandlerOptions[T any] struct {
 	// Filter selects the objects that the handler receives. Nil selects all objects. An object that starts to match is
-	// reported as Added, and an object that stops matching as Deleted. Filter runs in the goroutine of the handler,
-	// after Policy was applied. It may use the informer. It must always return the same result for the same object.
+	// reported as Added, and an object that stops matching as Deleted. Filter runs in the handler's goroutine, after
+	// Policy was applied. It may use the informer. It must always return the same result for the same object.
 	Filter func(T) bool
 
 	Policy   Policy
@@ -37,7 +37,7 @@ type HandlerOptions[T any] struct {
 	// begins. Under Block, a resync uses at most half of Capacity, so that other changes are queued next to it.
 	Resync time.Duration
 
-	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. The handler then
+	// OnPanic receives the value and the stack of a panic in Filter or in one of the handler's funcs. The handler then
 	// continues with the next change. If Filter panicked, the object counts as matching, so that its change is not
 	// lost. If OnPanic is nil, a panic ends the program.
 	OnPanic func(value any, stack []byte)
@@ -53,7 +53,7 @@ type Registration[T lw.Keyed] struct {
 	synced   chan struct{}
 	handler  *Handler[T] // nil for a Changes loop
 
-	// Only the goroutine of the handler uses the remaining field.
+	// Only the handler's goroutine uses the remaining field.
 	resyncing []T // objects that the current resync has not queued yet
 }
 
@@ -69,7 +69,7 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
+// Synced returns a channel that is closed when the handler has received the initial objects. These are the objects in
 // the first list, or those in the store when the handler was added. The channel is never closed if the handler is
 // removed first.
 func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
@@ -111,8 +111,8 @@ func (r *Registration[T]) start() {
 	}
 }
 
-// run calls a handler until its queue is empty, ctx is done or the handler is removed. If a func of the handler ends the
-// goroutine, for example with runtime.Goexit, run removes the handler.
+// run calls a handler until its queue is empty, ctx is done or the handler is removed. If one of the handler's funcs
+// ends the goroutine, for example with runtime.Goexit, run removes the handler.
 func (r *Registration[T]) run(ctx context.Context) {
 	returned, parked := false, false
 	defer func() {

@@ -19,8 +19,7 @@ type harness struct {
 	stop     context.CancelFunc
 }
 
-// withHarness calls test with a harness. The first list of its informer contains the given objects, in the syntax of
-// [object].
+// withHarness calls test with a harness whose first list contains the given objects, in the syntax of [object].
 func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

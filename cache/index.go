@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Index finds the objects of a store by keys that a func computes. The store keeps its indexes up to date. An index
-// that [Index.In] returns never changes. All methods may be called concurrently.
+// Index finds objects in a store by keys that a func computes. The store keeps its indexes up to date. An index that
+// [Index.In] returns never changes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store   *Store[T]
 	live    *Index[T, K] // the index in the store; x itself unless x belongs to a snapshot
@@ -21,7 +21,7 @@ type Index[T any, K comparable] struct {
 	table   slots.Table      // maps the hash of a key to a cell
 	cells   slots.Vector[*posting[K]]
 
-	// Only the writer of the store uses the remaining fields.
+	// Only the store's writer uses the remaining fields.
 
 	// singleKey maps the slot of an object that has only one key to the cell of that key, plus one. Zero means that no
 	// cell is cached. With a cached cell, an update need not compute the old key again, which is slow for keys in JSON.
@@ -105,8 +105,8 @@ func (x *Index[T, K]) freeze(objects *slots.Vector[T]) any {
 	return &Index[T, K]{store: x.store, live: x, keys: x.keys, seed: x.seed, objects: objects, table: x.table, cells: x.cells}
 }
 
-// rlock locks the store for reading, except for the index of a snapshot, which never changes. It panics if the index was
-// removed.
+// rlock locks the store for reading, except if x is the index of a snapshot, which never changes. It panics if the
+// index was removed.
 func (x *Index[T, K]) rlock() {
 	if x.live != x {
 		return

@@ -53,7 +53,7 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 	return i
 }
 
-// LimitObjects limits the number of objects, to bound the memory of the store. If the collection is larger, the run ends
+// LimitObjects limits the number of objects, to bound the store's memory. If the collection is larger, the run ends
 // with [lw.ErrTooManyObjects]. During a relist the store may hold twice as many objects. Zero means no limit. Call
 // LimitObjects before Run or Follow.
 func (i *Informer[T]) LimitObjects(max int) { i.maxObjects = max }
@@ -186,8 +186,8 @@ func (i *Informer[T]) unregister(r *Registration[T]) {
 	i.closeIfSynced()
 }
 
-// apply applies an event to the store and adds the changes to the queues of all handlers. If an index func panics,
-// apply still queues the changes that were made before the panic, so that the queues agree with the store.
+// apply applies an event to the store and adds the changes to the queue of each handler. If an index func panics, apply
+// still queues the changes that were made before the panic, so that the queues agree with the store.
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -195,7 +195,7 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	return i.Store().apply(event)
 }
 
-// enqueue adds the changes of the store's last write to the queues of all handlers. cause is the type of the event, and
+// enqueue adds the changes from the store's last write to the queue of each handler. cause is the event's type, and
 // wasSynced reports whether the store was synced before the event.
 func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	s := i.Store()
@@ -226,7 +226,7 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// waitForCapacity blocks while the queue of a handler with policy [Block] is full. It returns false if ctx is done
+// waitForCapacity blocks while any handler with the policy [Block] has a full queue. It returns false if ctx is done
 // first.
 func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
 	i.mu.Lock()

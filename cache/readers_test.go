@@ -61,7 +61,7 @@ type reader struct {
 	seen        map[lw.Key]int // last resourceVersion of each object
 }
 
-// look calls every read method of the store once and checks the results.
+// look calls each of the store's read methods once and checks the results.
 func (r *reader) look() {
 	version, _ := strconv.Atoi(r.store.ResourceVersion())
 	if version < r.at {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each case cancels ctx at a different point of the stream. Run must return the cause of the cancellation.
+// Each case cancels ctx at a different point in the stream. Run must return the cause of the cancellation.
 func TestRunReturnsContextCause(t *testing.T) {
 	enough := errors.New("canceled by the caller")
 	for name, lines := range map[string][]string{

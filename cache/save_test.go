@@ -15,7 +15,7 @@ import (
 
 const origin = "https://a.example.com shop/pods"
 
-// saved returns the saved state of a store with the given objects, at resourceVersion 7.
+// saved saves a store with the given objects at resourceVersion 7, and returns the saved state.
 func saved(t testing.TB, words ...string) []byte {
 	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	var objects []*lw.Object

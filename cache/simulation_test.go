@@ -16,7 +16,7 @@ import (
 )
 
 // simulation is a fake server whose random behavior depends only on the seed. Its requests fail with various errors or
-// close cleanly. It runs in the goroutine of the caller.
+// close cleanly. It runs in the caller's goroutine.
 type simulation struct {
 	*rand.Rand
 	names    int                    // number of names in each of the three namespaces; zero means 3

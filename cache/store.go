@@ -83,7 +83,7 @@ func NewStore[T any](key func(T) lw.Key, identity lw.Identity[T]) (*Store[T], *W
 
 func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
 
-// find returns the object with this key and the slot of the object. hash is the hash of the key.
+// find returns the object with this key and the object's slot. hash is the key's hash.
 func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, object T, ok bool) {
 	slot, ok = in.table.Find(hash, func(slot uint32) bool {
 		object, _ = in.objects.Get(slot)
@@ -125,7 +125,7 @@ func (s *Store[T]) List() []T {
 
 // Synced returns a channel that is closed when the first list is complete, or when the server has confirmed a restored
 // state. Until then the store contains only some of the objects, or outdated ones. If a run ends early, the channel
-// stays open, because another run may follow. So a caller should also wait for the context of the run.
+// stays open, because another run may follow. So a caller should also wait for the run's context.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.

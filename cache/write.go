@@ -33,8 +33,8 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	})
 }
 
-// Replace replaces all objects of the store, like a list at this resourceVersion. It returns the changes. The slice is
-// valid until the next use of the writer.
+// Replace replaces all objects in the store, as a list at this resourceVersion would. It returns the changes. The slice
+// is valid until the next use of the writer.
 func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	return w.store.update(func(s *Store[T]) {
 		s.startList()
@@ -155,7 +155,7 @@ func (s *Store[T]) markListed(slot uint32) {
 	s.listedSlots[slot/64] |= 1 << (slot % 64)
 }
 
-// markSynced records that the server has confirmed the state of the store.
+// markSynced records that the server has confirmed the store's state.
 func (s *Store[T]) markSynced() {
 	s.restored = false
 	if !isClosed(s.synced) {
@@ -194,8 +194,8 @@ func (s *Store[T]) resumable() string {
 	return s.state.version
 }
 
-// verify reports whether the store agrees with the server. first is an object of the collection on the server, or nil if
-// the collection is empty. Only the writer calls verify.
+// verify reports whether the store agrees with the server. first is an object that the server returned for the
+// collection, or nil if the collection is empty. Only the writer calls verify.
 func (s *Store[T]) verify(first lw.Keyed) bool {
 	if s.partial {
 		return true // the store lacks objects that existed before

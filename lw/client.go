@@ -334,8 +334,8 @@ func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *List
 	return nil
 }
 
-// matchesVersion reports whether the apiVersion of a list fits the resource. A list at a raw path may have any
-// apiVersion. Only a client that requests metadata accepts metadata.
+// matchesVersion reports whether a list's apiVersion fits the resource. A list at a raw path may have any apiVersion.
+// Only a client that requests metadata accepts metadata.
 func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 	switch r := &c.resource; {
 	case meta.apiVersion == metadataVersion || meta.kind == metadataKind:
@@ -379,8 +379,8 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 // maxDiscovery limits the size of a resource list, in bytes.
 const maxDiscovery = 8 << 20
 
-// discoverKind asks the server which kind the resource has, and returns the kind of its lists. It returns "" if the server
-// does not have the resource.
+// discoverKind asks the server for the kind of the resource, and returns the kind of its lists. It returns "" if the
+// server does not have the resource.
 func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
 	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})

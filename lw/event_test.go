@@ -68,12 +68,12 @@ func TestPhaseString(t *testing.T) {
 	require.Equal(t, []string{"waiting", "listing", "live", "stale", "stopped", "unknown"}, names)
 }
 
-// started returns the state of a stream that starts with the known state of an earlier stream.
+// started returns the state at the start of a stream. s is the state at the end of an earlier stream.
 func started(s State, now time.Time) State {
 	return s.After(Interrupted, &Interruption{Err: s.Cause}, now)
 }
 
-// ended returns the state of a stream that has ended.
+// ended returns the state that follows s when the stream ends.
 func ended(s State, cause error, now time.Time) State {
 	return s.After(Interrupted, &Interruption{Err: cause, Final: true}, now)
 }

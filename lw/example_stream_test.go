@@ -52,7 +52,8 @@ func ExampleInterruption() {
 	// watching from resourceVersion 2
 }
 
-// The state of a collection follows from the events of its stream. A cache.Informer offers it as Informer.State.
+// After derives the state of a collection from the events of its stream. A cache.Informer returns this state from
+// Informer.State.
 func ExampleState_After() {
 	server, pods, end := serve("web-0")
 	defer end()

@@ -290,7 +290,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: ErrNotList})
 }
 
-// The scanner must not keep a large slice for the rest of the stream after an object with many members.
+// After an object with many members, the scanner must not keep a large slice for the rest of the stream.
 func TestScannerReleasesCuts(t *testing.T) {
 	large := `{"metadata":{"name":"a"},` + strings.Repeat(`"a":0,"b":0,`, 1<<18) + `"a":0}`
 	fields, err := Project("a")

@@ -18,10 +18,9 @@ type decoder interface {
 	// callback returns false.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
-	// Begin blocks until the next event of a watch arrives. It returns false at the end of the stream.
+	// Begin blocks until the next watch event arrives. It returns false at the end of the stream.
 	Begin() bool
-	// event reads the next event of a watch into o. At the end of the stream it returns false, and failure returns
-	// io.EOF.
+	// event reads the next watch event into o. At the end of the stream it returns false, and failure returns io.EOF.
 	event(o *Scanned) (EventType, bool)
 	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *malformedError.
 	status(o *Scanned) error
@@ -59,7 +58,7 @@ func textScanner(text []byte) scanner { return scanner{Reader: jsonscan.NewText(
 
 func (s scanner) failure() error { return failure(s.Err()) }
 
-// failure converts an error of a scanner to an error type of this package.
+// failure converts a scanner's error to one of this package's error types.
 func failure(err error) error {
 	switch e := err.(type) {
 	case *jsonscan.SyntaxError:
@@ -91,7 +90,7 @@ func (s scanner) status(o *Scanned) error {
 	return &malformedError{offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
 }
 
-// event reads the next event of a watch, {"type":…,"object":…}, into o.
+// event reads the next watch event, {"type":…,"object":…}, into o.
 func (s scanner) event(o *Scanned) (EventType, bool) {
 	if !s.Begin() {
 		return 0, false

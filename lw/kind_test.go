@@ -42,7 +42,7 @@ func TestListOfOtherKindDeletesNothing(t *testing.T) {
 	}
 }
 
-// A proxy may respond with 404 and later return the list of another collection.
+// A proxy may respond with 404 and later return a list of another collection. The client must still reject this list.
 func TestListKindIsKeptAfterNotFound(t *testing.T) {
 	list := podList("9", "", "a")
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},

@@ -72,7 +72,7 @@ func (r *reporter) last(c cause) *logged {
 	return &r.logged[len(r.logged)-1]
 }
 
-// nextOf returns the next request of a stream in one word, for a warning.
+// nextOf describes a stream's next request in one word, for a warning.
 func nextOf(b *Interruption) string {
 	switch {
 	case b.Final:

@@ -71,8 +71,8 @@ const (
 	checkAfter      = 5 * time.Minute  // the resourceVersion is checked after this time without an event or a bookmark
 )
 
-// newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the caller's state, or "". verify
-// says whether the caller can compare an object of the server with that state.
+// newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the caller's state, or "".
+// verify says whether the caller can check that this state agrees with the server.
 func newMachine(opts *Options, resumeFrom string, verify bool, server *support) *machine {
 	m := &machine{opts: opts, server: server, policy: newPolicy(opts)}
 	switch {
@@ -129,12 +129,12 @@ type response struct {
 	version   string        // resourceVersion of the event or of the page
 	receiving time.Duration // how long the event took to arrive, or zero if it arrived at once
 
-	// The remaining fields describe a page of a list.
+	// The remaining fields describe one page of a list.
 	token   string // continue token of the next page
 	objects int    // number of objects
 	start   Key    // key of the first object
 	first   string // resourceVersion of the first object
-	refuted bool   // whether the objects of a check contradict the state of the caller
+	refuted bool   // whether the objects of a check contradict the caller's state
 }
 
 // meaning is the meaning of a part of a response for the caller.
@@ -328,7 +328,7 @@ func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }
 
-// count charges objects of the current list to the list limit.
+// count counts objects of the current list towards the list limit.
 func (m *machine) count(objects int) {
 	m.policy.charge(m.started, m.objects, objects)
 	m.objects += objects

@@ -114,10 +114,10 @@ func (p *policy) budgetDelay(now moment) time.Duration {
 	return max(0, p.budgetFull-now-(requestBurst-1)*requestEvery)
 }
 
-// charge charges objects of a list to the limit on lists. begun is when the request started, and before is the number of
-// objects of this list that were charged earlier. A list costs as much as it delivers, so that a small collection
-// recovers quickly even if its server restarts many times. A list of p.large objects or more counts as one. Smaller
-// lists count as one together when they have delivered that many objects.
+// charge counts objects of a list towards the limit on lists. begun is when the request started, and before is the
+// number of objects of this list that were counted earlier. A list costs as much as it delivers, so that a small
+// collection recovers quickly even if its server restarts many times. A list of p.large objects or more counts as one.
+// Smaller lists count as one together when they have delivered that many objects.
 func (p *policy) charge(begun moment, before, objects int) {
 	p.small += min(before+objects, p.large) - min(before, p.large)
 	if p.small < p.large {

@@ -30,7 +30,7 @@ func (d protoDecoder) notList(expected, found string) bool {
 	return d.Fail(&jsonscan.SyntaxError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
 }
 
-// event reads the next event of a watch: a four-byte length and a WatchEvent.
+// event reads the next watch event: a four-byte length and a WatchEvent.
 func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.Begin() {
 		return 0, false

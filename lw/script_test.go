@@ -90,7 +90,7 @@ func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Obj
 	return c
 }
 
-// podList returns the JSON of a list of Pods. The resourceVersion of each Pod is "1".
+// podList returns a list of Pods as JSON. The resourceVersion of each Pod is "1".
 func podList(version, token string, names ...string) string {
 	items := make([]string, len(names))
 	for i, name := range names {

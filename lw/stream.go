@@ -60,8 +60,8 @@ type Held struct {
 
 	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
 	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. first is
-	// an object of the collection on the server, or nil if the collection is empty. If Verify returns false, the stream
-	// relists. If Verify is nil, the stream compares only resourceVersions.
+	// an object that the server returned for the collection, or nil if the collection is empty. If Verify returns
+	// false, the stream relists. If Verify is nil, the stream compares only resourceVersions.
 	Verify func(first Keyed) bool
 
 	// Lookup returns the object that the caller holds with this key, UID and resourceVersion. A [Client] then yields
@@ -161,7 +161,7 @@ func (e *engine[T]) interrupt(err error) bool { // not inlined, so that its fram
 	return e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result}) && e.wait(result.Delay)
 }
 
-// list reads one page of a list. In the checking state, it only compares the page with the state of the caller.
+// list reads one page of a list. In the checking state, it only compares the page with the caller's state.
 func (e *engine[T]) list() error {
 	check := e.machine.state == checking
 	opts, ctx, dog := e.open()
@@ -237,7 +237,7 @@ func (e *engine[T]) open() (ListOptions, context.Context, *watchdog) {
 	return opts, ctx, dog
 }
 
-// receive handles an event or an error of a watch. It returns goesOn == false if the request or the sequence is over.
+// receive handles an event or an error from a watch. It returns goesOn == false if the request or the sequence is over.
 //
 //go:noinline
 func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context, dog *watchdog) (goesOn bool, err error) {

@@ -66,7 +66,7 @@ func groupVersion(group, version string) string {
 	return group + "/" + version
 }
 
-// key returns the key of an object in the log. All keys of a namespace share a prefix.
+// key returns an object's key in the log. All keys in a namespace share a prefix.
 func (r *Resource) key(namespace, name string) string {
 	if !r.Namespaced {
 		return name

@@ -15,7 +15,7 @@ import (
 )
 
 // Fault handles a request instead of the server. It can call next to get the server's response and change it. The
-// context of the request is canceled when the server stops or drops its connections.
+// request's context is canceled when the server stops or drops its connections.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {

@@ -40,7 +40,7 @@ const (
 
 func newOutbox() *outbox { return &outbox{due: make(chan struct{}, 1)} }
 
-// add adds a record to the batch of a collection. If text is not nil, it is the last field.
+// add adds a record to a collection's batch. If text is not nil, it is the last field.
 func (o *outbox) add(c *collection, kind byte, fields []string, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

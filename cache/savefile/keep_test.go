@@ -40,7 +40,7 @@ func startKeep(t *testing.T, path string) *keeper {
 	return k
 }
 
-// replace replaces the content of the store with one object and returns the JSON of the object.
+// replace replaces the store's content with one object and returns the object's JSON.
 func (k *keeper) replace(version string) string {
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"web-0","resourceVersion":"` + version + `"}}`))
 	require.NoError(k, err)

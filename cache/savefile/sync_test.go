@@ -19,7 +19,7 @@ type disk struct {
 	fails  map[string]error // maps an operation to the error that it returns
 }
 
-// record replaces the file operations of the package during one test. It returns a disk that records their calls.
+// record replaces the package's file operations during one test. It returns a disk that records the calls.
 func record(t *testing.T) *disk {
 	d := &disk{fails: map[string]error{}}
 	oldSync, oldRename := syncFile, rename

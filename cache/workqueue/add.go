@@ -52,7 +52,7 @@ func (q *Queue[K]) Failures(key K) int {
 	return 0
 }
 
-// entry returns the entry of a key. It creates a missing entry.
+// entry returns the entry for a key. It creates a missing entry.
 func (q *Queue[K]) entry(key K) *entry[K] {
 	e := q.entries[key]
 	if e == nil {

@@ -14,13 +14,13 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
 
-// body represents an iteration of a loop over Queue.Keys that is still in progress. end finishes the iteration.
+// body represents an unfinished iteration of a loop over Queue.Keys. end finishes it.
 type body struct {
 	key string
 	end func()
 }
 
-// begin starts a loop over Queue.Keys and returns the first iteration, which is still in progress. A key must be ready.
+// begin starts a loop over Queue.Keys and returns its first iteration, which is unfinished. A key must be ready.
 func begin(t *testing.T, q *Queue[string]) body {
 	t.Helper()
 	require.NotZero(t, q.Len(), "a key must be ready")

@@ -73,7 +73,7 @@ func (l *Log[V]) Revision() int64 { return l.revision }
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
 func (l *Log[V]) Compacted() int64 { return l.compacted }
 
-// Get returns the live entry of a key, if any.
+// Get returns the live entry with this key, if any.
 func (l *Log[V]) Get(name, key string) (Entry[V], bool) {
 	e, ok := l.collection(name).live[key]
 	return e, ok

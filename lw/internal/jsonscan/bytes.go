@@ -7,8 +7,8 @@ import "io"
 // Ahead reports whether another byte follows. It blocks until the byte arrives or the stream ends.
 func (r *Reader) Ahead() bool { return r.err == nil && (r.pos < r.end || r.fill()) }
 
-// Await blocks until the next byte arrives. At the end of the stream it returns false, and Err returns io.EOF or the error
-// of the source.
+// Await blocks until the next byte arrives. At the end of the stream it returns false, and Err returns io.EOF or the
+// error from the source.
 func (r *Reader) Await() bool {
 	if !r.Ahead() {
 		r.Fail(r.srcErr)

@@ -30,8 +30,8 @@ func (e *LimitError) Error() string {
 	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
 }
 
-// Err returns the first error: io.EOF after a clean end of the stream, a *[SyntaxError], a *[LimitError] or an error of
-// the source.
+// Err returns the first error: io.EOF after a clean end of the stream, a *[SyntaxError], a *[LimitError] or an error
+// from the source.
 func (r *Reader) Err() error { return r.err }
 
 // Fail records err unless an error was recorded before. It returns false.
