@@ -58,8 +58,8 @@ func (f *applied) equals(pods map[string]string) bool {
 	return fmt.Sprint(f.pods) == fmt.Sprint(pods)
 }
 
-// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. At the end,
-// the handler must have the same Pods as the server.
+// TestBrokenServer breaks connections, expires resourceVersions and sends invalid data while Pods change. In the
+// end, the handler must have the same Pods as the server.
 func TestBrokenServer(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -95,7 +95,7 @@ func TestBrokenServer(t *testing.T) {
 			faults[random.IntN(len(faults))]()
 		}
 	}
-	// After several faults in a row, the backoff can be longer than the minute that other tests wait.
+	// After several faults in a row, the backoff can exceed the one minute that other tests allow.
 	require.Eventually(t, func() bool { return handler.equals(pods) }, 5*time.Minute, 5*time.Millisecond)
 	require.Len(t, informer.GetStore().ListKeys(), len(pods))
 }

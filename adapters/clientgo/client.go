@@ -19,7 +19,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// client is the [lw.ListerWatcher] of an informer. It requests protobuf if the Go type of the objects supports it, and
+// client is an informer's [lw.ListerWatcher]. It requests protobuf if the Go type of the objects supports it, and
 // switches to JSON after a 406 response.
 type client struct {
 	informer *informer
@@ -30,7 +30,7 @@ type client struct {
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 
 	source  lw.Source[*object]
-	attempt attempt // only the goroutine of the engine uses it
+	attempt attempt // only the informer's own goroutine uses it
 }
 
 func (l *client) Source() *lw.Source[*object] { return &l.source }
@@ -75,7 +75,7 @@ func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 	})
 }
 
-// clients returns the clients for JSON and protobuf, and creates them on the first call.
+// clients returns the clients for JSON and protobuf, creating them on the first call.
 func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object], err error) {
 	target, err := l.informer.source.resolve(ctx)
 	if err != nil {
@@ -130,17 +130,17 @@ func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Clie
 	}
 }
 
-// wantsProtobuf reports whether an Accept header prefers protobuf. Package lw sends such headers.
+// wantsProtobuf reports whether an Accept header prefers protobuf, as those of package lw do.
 func wantsProtobuf(accept string) bool { return strings.HasPrefix(accept, runtime.ContentTypeProtobuf) }
 
-// allowsProtobuf reports whether an Accept header of client-go allows protobuf. It ignores "*/*", which client-go adds
-// to every Accept header.
+// allowsProtobuf reports whether an Accept header sent by client-go allows protobuf. It ignores "*/*", because
+// client-go adds that to every Accept header.
 func allowsProtobuf(accept string) bool {
 	return accept == "" || strings.Contains(accept, runtime.ContentTypeProtobuf)
 }
 
-// requireProtobuf turns the response into a 406 response if the request prefers protobuf and the server sent JSON. A
-// response without a Content-Type counts as JSON.
+// requireProtobuf turns a JSON response into a 406 response if the request prefers protobuf, so that the client
+// switches to JSON. A response without a Content-Type counts as JSON.
 func requireProtobuf(request *http.Request, response *http.Response) error {
 	if !wantsProtobuf(request.Header.Get("Accept")) || response.StatusCode != http.StatusOK {
 		return nil
@@ -153,12 +153,12 @@ func requireProtobuf(request *http.Request, response *http.Response) error {
 	return err
 }
 
-// errNotWrapped is returned if a ListerWatcher does not send its requests with an HTTP client from WrapHTTPClient.
+// errNotWrapped is returned if a ListerWatcher does not use an HTTP client from WrapHTTPClient.
 var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient: " +
 	"create its clientset with one, or use client-go's informers, for example with a fake clientset")
 
-// source is the [lw.Transport] of an informer. It calls the ListerWatcher once to record a request that is never sent.
-// All requests of the engine use the server, path, selectors and headers of the recorded request.
+// source is an informer's [lw.Transport]. It calls the ListerWatcher once to record a request, which is never sent.
+// Every request that the informer then sends uses the server, path, selectors and headers of the recorded request.
 type source struct {
 	lister cache.ListerWithContext
 	accept *string // if not nil, replaces the Accept header of the recorded request
@@ -168,7 +168,7 @@ type source struct {
 	failure    error // permanent error that every request returns, or nil
 }
 
-// collection contains the target of an informer's requests.
+// collection is the target of an informer's requests.
 type collection struct {
 	transport *lwhttp.Transport
 	server    string // scheme and host of the URL
@@ -185,7 +185,7 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	own := *req
 	_, version := c.resource()
 	switch {
-	case version != "" && strings.HasSuffix(version, req.Path): // the engine checks the kind of the collection
+	case version != "" && strings.HasSuffix(version, req.Path): // lw checks the collection's kind
 		own.Path = version
 	case c.query != "":
 		own.Path, own.Query = c.path, c.query+"&"+req.Query
@@ -195,7 +195,7 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	return c.transport.Open(ctx, &own)
 }
 
-// String returns the URL path of the collection and its selectors for logs, or "unknown" before the first request.
+// String returns the collection's URL path and selectors for logs, or "unknown" before the first request.
 func (s *source) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,14 +229,13 @@ func (s *source) resolve(ctx context.Context) (*collection, error) {
 	return nil, err
 }
 
-// ownParameters contains the query parameters that the engine sets itself.
+// ownParameters contains the query parameters that lw sets itself.
 var ownParameters = []string{
 	"allowWatchBookmarks", "continue", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout",
 	"timeoutSeconds", "watch",
 }
 
-// collection returns the target of the recorded request. Its transport adds the headers of the recorded request to each
-// request.
+// collection returns the target of the recorded request. Its transport adds the recorded headers to each request.
 func (r *recording) collection() (*collection, error) {
 	target := *r.request.URL
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
@@ -257,8 +256,8 @@ func (r *recording) collection() (*collection, error) {
 	}, nil
 }
 
-// resource returns the resource that the path identifies, and the path of the resource's API version. For example, the
-// path /k8s/clusters/c-1/apis/apps/v1/namespaces/shop/deployments has the API version /k8s/clusters/c-1/apis/apps/v1.
+// resource returns the resource that the path identifies, and the path of its API version. For example, the path
+// /k8s/clusters/c-1/apis/apps/v1/namespaces/shop/deployments has the API version /k8s/clusters/c-1/apis/apps/v1.
 func (c *collection) resource() (resource lw.Resource, version string) {
 	path := strings.Split(c.path, "/")
 	plural := path[len(path)-1]
@@ -275,8 +274,8 @@ func (c *collection) resource() (resource lw.Resource, version string) {
 	return lw.Resource{Raw: c.path}, ""
 }
 
-// WrapHTTPClient returns a copy of client for use in a clientset. Informers of this package need a ListerWatcher whose
-// clientset uses such a copy. The copy sends the same requests as client.
+// WrapHTTPClient returns a copy of client for use in a clientset. The ListerWatcher of an informer in this package
+// must use such a clientset. The copy sends the same requests as client.
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
 	if _, ok := wrapped.Transport.(*tap); !ok {
@@ -288,15 +287,14 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 	return &wrapped
 }
 
-// tap is an [http.RoundTripper]. If the context of a request contains a recording, tap stores the request in the
+// tap is an [http.RoundTripper]. If a request's context contains a recording, tap stores the request in the
 // recording instead of sending it.
 type tap struct {
 	next   http.RoundTripper
 	client http.Client // copy of the client that was passed to WrapHTTPClient
 }
 
-// recording is a context value. It stores a request that is not sent, together with the HTTP client of the
-// request.
+// recording is a context value that stores an unsent request and its HTTP client.
 type recording struct {
 	request *http.Request
 	client  http.Client
@@ -312,8 +310,8 @@ func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(request)
 }
 
-// WrappedRoundTripper returns the wrapped RoundTripper. Libraries that inspect transports call it.
+// WrappedRoundTripper returns the wrapped RoundTripper, for libraries that inspect transports.
 func (t *tap) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// CloseIdleConnections closes idle connections of the wrapped client. [http.Client.CloseIdleConnections] calls it.
+// CloseIdleConnections closes the wrapped client's idle connections. [http.Client.CloseIdleConnections] calls it.
 func (t *tap) CloseIdleConnections() { t.client.CloseIdleConnections() }

@@ -59,8 +59,8 @@ func ExampleFactoryOptions() {
 	// Output: [shop/web-0] map[nodeName:node-7]
 }
 
-// The informer of an existing ListerWatcher needs a clientset with a wrapped HTTP client. This informer finds Pods by
-// their node and reports at most one pending change of each Pod to a slow handler.
+// An informer for an existing ListerWatcher needs a clientset with a wrapped HTTP client. This informer finds Pods
+// by node and queues at most one pending change per Pod for a slow handler.
 func ExampleInformerOptions() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

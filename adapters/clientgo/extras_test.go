@@ -65,8 +65,8 @@ func TestKeepsOnlySelectedFields(t *testing.T) {
 	require.Panics(t, func() { podInformerWith(t, server, of("spec[")) })
 }
 
-// TestCompress checks that objects are stored compressed and are equal to uncompressed objects after decoding, even
-// after a relist.
+// TestCompress checks that objects are stored compressed, and that they decode to the same objects as without
+// compression, even after a relist.
 func TestCompress(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -118,8 +118,8 @@ func TestTraceReceivesEvents(t *testing.T) {
 	waitSynced(t, none.HasSyncedChecker())
 }
 
-// TestQueueCapacity blocks a handler for an hour. The number of queued events must stay within the limit, and no event
-// may be lost.
+// TestQueueCapacity blocks a handler for an hour. The queue must stay within its capacity, and no event may be
+// lost.
 func TestQueueCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := hostile.All()[0]
@@ -151,8 +151,8 @@ func TestQueueCapacity(t *testing.T) {
 	})
 }
 
-// TestUnchangedObjectsAreKept checks that a JSON list reuses stored objects. An object with different JSON but the same
-// resourceVersion must be decoded.
+// TestUnchangedObjectsAreKept checks that a JSON list reuses stored objects. An object whose JSON differs must be
+// decoded even if its resourceVersion is the same.
 func TestUnchangedObjectsAreKept(t *testing.T) {
 	for name, extras := range map[string]Extras{
 		"all fields": {},

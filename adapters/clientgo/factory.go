@@ -52,11 +52,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// errNoWatch is returned by watch functions that informers of this package never call.
+// errNoWatch is returned by watch functions, which this package's informers never call.
 var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
-// NewSharedInformerFactory returns an informer factory like [informers.NewSharedInformerFactory], but with informers of
-// this package. opts may be nil. For types of alpha and beta APIs, the factory returns client-go's informers.
+// NewSharedInformerFactory returns an informer factory like [informers.NewSharedInformerFactory] that creates this
+// package's informers. opts may be nil. For alpha and beta APIs, the factory returns client-go's informers.
 func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions, more ...informers.SharedInformerOption) (informers.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -72,8 +72,8 @@ func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *F
 	return &factory{informers.NewSharedInformerFactoryWithOptions(client, resync, append(stock, more...)...), c}, nil
 }
 
-// factory is client-go's factory with informers of this package. For types that package codec does not know, it creates
-// client-go's informers.
+// factory is client-go's factory, but it creates this package's informers. For types that package codec does not
+// know, it creates client-go's informers.
 type factory struct {
 	informers.SharedInformerFactory
 	*collections
@@ -98,7 +98,8 @@ func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.N
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.GenericInformer, error) {
 	for _, t := range scheme.Scheme.KnownTypes(gvr.GroupVersion()) {
 		if resource, err := codec.ResourceOfType(reflect.PointerTo(t), ""); err == nil && identity(resource) == gvr {
-			// The informer must be registered first, so that client-go's ForResource finds it by its type.
+			// The informer must be registered first, so that client-go's ForResource finds it by the Go type of its
+			// objects.
 			f.InformerFor(reflect.New(t).Interface().(runtime.Object), nil)
 		}
 	}
@@ -140,7 +141,7 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 		return nil, fmt.Errorf("clientgo: cannot create an HTTP client for the rest.Config: %w", err)
 	}
 	client = WrapHTTPClient(client)
-	// Requests of this client are only recorded, so its rate limits would only delay the start of informers.
+	// This client's requests are only recorded, so rate limits would merely delay the start of informers.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
 	dynamicClient, err := dynamic.NewForConfigAndClient(unlimited, client)
@@ -150,7 +151,7 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 	return &collections{config: config, http: client, dynamic: dynamicClient, resync: resync, opts: *opts}, nil
 }
 
-// informer returns an informer for the objects of a resource in a namespace. example has the Go type of these objects.
+// informer returns an informer for a resource in a namespace. example has the Go type of its objects.
 func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration, identifier cache.InformerNameAndResource, description string) cache.SharedIndexInformer {
 	target := c.dynamic.Resource(gvr).Namespace(namespace)
 	lister := &cache.ListWatch{
@@ -190,8 +191,8 @@ func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration,
 // listerFunc returns a lister for the objects in an indexer.
 type listerFunc func(cache.Indexer, schema.GroupVersionResource) cache.GenericLister
 
-// resources is an informer factory whose objects all have the Go type of example. It creates at most one informer per
-// resource.
+// resources is an informer factory whose objects all have the same Go type as example. It creates at most one
+// informer per resource.
 type resources struct {
 	*collections
 	example runtime.Object
@@ -203,7 +204,7 @@ type resources struct {
 	running   sync.WaitGroup
 }
 
-// newResources returns a *resources, or nil and an error.
+// newResources creates a resources. It returns it as an interface, so that the result is nil after an error.
 func newResources(config *rest.Config, resync time.Duration, opts *FactoryOptions, example runtime.Object, lister listerFunc) (dynamicinformer.DynamicSharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -222,7 +223,7 @@ type resourceInformer struct {
 func (i *resourceInformer) Informer() cache.SharedIndexInformer { return i.informer }
 func (i *resourceInformer) Lister() cache.GenericLister         { return i.lister }
 
-// ForResource returns the informer of a resource. The first call creates the informer.
+// ForResource returns the informer for gvr, creating it on first use.
 func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,8 +248,8 @@ func (r *resources) Start(stop <-chan struct{}) {
 	}
 }
 
-// WaitForCacheSync blocks until all started informers have synced or stop is closed. It returns, for each started
-// informer, whether it has synced.
+// WaitForCacheSync blocks until all started informers have synced or stop is closed. It returns whether each
+// started informer has synced.
 func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
 	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
 	r.mu.Lock()
@@ -273,8 +274,8 @@ func (r *resources) Shutdown() {
 	r.running.Wait()
 }
 
-// client-go's constructor of each API group takes an informer factory. The methods in this file pass f, so the groups
-// use informers of this package.
+// The constructors that client-go has for each API group take an informer factory. The methods in this file pass f,
+// so that the groups use this package's informers.
 
 func (f *factory) Admissionregistration() admissionregistration.Interface {
 	return admissionregistration.New(f, f.opts.Namespace, f.opts.TweakListOptions)

@@ -97,7 +97,7 @@ func (noRequests) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestRateLimitsDoNotDelayInformers starts informers with rate limits that allow fewer than one request per hour.
+// TestRateLimitsDoNotDelayInformers starts informers with rate limits that allow less than one request per hour.
 func TestRateLimitsDoNotDelayInformers(t *testing.T) {
 	server := startServer(t)
 	for name, config := range map[string]*rest.Config{
@@ -168,7 +168,7 @@ func TestFindsBuiltInTypes(t *testing.T) {
 	for known := range builtin.All() {
 		example, err := scheme.Scheme.New(schema.GroupVersionKind{Group: known.Group, Version: known.Version, Kind: known.Kind})
 		if known.Group == "apiextensions.k8s.io" || known.Group == "apiregistration.k8s.io" {
-			continue // the Go types of these API groups are in other modules
+			continue // the Go types of these API groups are in modules that codec does not import
 		}
 		require.NoError(t, err)
 		got, err := codec.ResourceOfType(reflect.TypeOf(example), "")

@@ -20,7 +20,7 @@ type flapping struct {
 	correct bool
 }
 
-// behave stops the resets. f may be nil.
+// behave ends the resets. f may be nil.
 func (f *flapping) behave() {
 	if f != nil {
 		f.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// A proxy answers lists of Pods with the empty list of Services after a restart. The restored objects must stay, although
-// this process has not seen a list of Pods yet.
+// After a restart, a proxy answers requests for Pods with an empty list of Services. The informer must keep the
+// restored objects, although this process has not yet seen a list of Pods that it could compare with.
 func TestRestoredInformerRejectsForeignList(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {
@@ -25,7 +25,7 @@ func TestRestoredInformerRejectsForeignList(t *testing.T) {
 			putPod(t, server, "a", "n1")
 			runUntil(t, server, extras, "add a@n1 true")
 			putPod(t, server, "b", "n1")
-			server.Compact() // the next run must list
+			server.Compact() // the next run cannot resume and must list
 			isList := func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") && isList(r.URL.Query()) }
 			repair := server.Fail(isList, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 				r = r.Clone(r.Context())

@@ -18,8 +18,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// controller-runtime sets the kind of the copies that it receives, even if they share nested values with other readers. Each
-// copy therefore has its own outermost value. Otherwise concurrent readers would write to the same memory.
+// controller-runtime sets the kind on each copy that it receives, even if the copy shares nested values with other
+// readers. Each copy therefore needs its own outermost struct or map, because concurrent readers would otherwise
+// write to the same memory.
 func TestSharedCopiesOwnTheirKind(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"a","namespace":"shop","labels":{"app":"web"}}}`)
@@ -59,7 +60,7 @@ func labelsIn(t *testing.T, object runtime.Object) map[string]string {
 	return accessor.GetLabels()
 }
 
-// Labels without an index are still found, because the reader compares the labels of all objects.
+// Labels without an index are still found, because the reader then compares the labels of all objects.
 func TestLabelIndexesAreLimited(t *testing.T) {
 	server := startServer(t)
 	var labels []string
@@ -72,7 +73,7 @@ func TestLabelIndexesAreLimited(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ maxEntries, indexes int }{
 		"number":  {maxLabelEntries, maxLabelIndexes},
-		"entries": {7, 3}, // each index of two Pods counts as two entries
+		"entries": {7, 3}, // each index contains two Pods and so counts as two entries
 		"none":    {1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +99,7 @@ func TestLabelIndexesAreLimited(t *testing.T) {
 	}
 }
 
-// An object that cannot be decoded is logged as an error, with its name and without its content.
+// A decode failure is logged as an error that names the object but does not reveal its content.
 func TestDecodeFailureIsLoggedAsError(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"nodeName":{"secret":"hidden"}}}`)

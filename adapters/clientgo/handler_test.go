@@ -58,7 +58,7 @@ func TestReportsMissedDeletion(t *testing.T) {
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
 }
 
-// For an object that is recreated during an outage, the handler must receive a deletion and an addition. client-go
+// If an object is recreated during an outage, the handler must receive a deletion and an addition. client-go
 // reports an update instead.
 func TestRecreatedObject(t *testing.T) {
 	t.Parallel()
@@ -200,7 +200,8 @@ func TestHandlersAreAddedAndRemovedConcurrently(t *testing.T) {
 	eventually(t, func() bool { return len(last.all()) == 20 })
 }
 
-// A registration has the same name as in client-go, and an informer without resyncs has no handlers with resyncs.
+// A registration must have the same name as in client-go. If the informer has no resyncs, its handlers must not
+// have any either.
 func TestHandlersLikeClientGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := simulatedClient(t, onePod{http.Header{}}, protobufConfig("http://simulated"))

@@ -44,19 +44,20 @@ func TestFlappingProxy(t *testing.T) {
 	})
 }
 
-// trial runs an informer against a hostile server. It is also the event handler of the informer and checks the events.
+// trial runs an informer against a hostile server. It is also the informer's event handler and checks the events.
 type trial struct {
 	*testing.T
 	server hostile.Scenario
 
 	mu       sync.Mutex
 	values   map[string]string // current value by object name
-	versions map[string]int    // version in the last event, by object name
+	versions map[string]int    // last version that the handler received, by object name
 	requests []time.Time
 	causes   []error
 }
 
-// recorded is an [http.RoundTripper] that records the time of each request, except requests for continued pages.
+// recorded is an [http.RoundTripper] that records the time of each request, except for requests that continue a
+// list.
 type recorded struct {
 	trial *trial
 	next  http.RoundTripper
@@ -69,8 +70,8 @@ func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
-// run starts an informer, ends the server's faults after ten minutes and waits for recovery. It then stops the informer
-// and checks the result. proxy may be nil.
+// run starts an informer, lets the server behave correctly after ten minutes and waits for the informer to recover.
+// It then stops the informer and checks the result. proxy may be nil.
 func (r *trial) run(server *hostile.Server, proxy *flapping) {
 	next := http.RoundTripper(server)
 	if proxy != nil {
@@ -124,8 +125,8 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits for the guaranteed recovery time. It fails the test if the store or the values in r differ from the
-// server afterwards.
+// converges waits for the guaranteed recovery time. It fails the test if the store or r's values then differ from
+// the server.
 func (r *trial) converges(server *hostile.Server, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
@@ -152,12 +153,12 @@ func (r *trial) equals(server *hostile.Server, informer cache.SharedIndexInforme
 	return maps.Equal(stored, server.Values()) && maps.Equal(r.values, server.Values())
 }
 
-// check verifies the request rate and the reported errors of the whole run.
+// check verifies the request rate and the errors reported during the whole run.
 func (r *trial) check() {
 	for i := range r.requests {
 		for k := i; k < len(r.requests); k++ {
 			w := r.requests[k].Sub(r.requests[i])
-			if float64(k-i+1) > 13+w.Seconds() { // request limit of the engine, plus one request that was rejected with 406
+			if float64(k-i+1) > 13+w.Seconds() { // lw's request limit, plus one request that was rejected with 406
 				require.Failf(r, "request storm", "%d requests in %v", k-i+1, w)
 			}
 		}

@@ -22,32 +22,33 @@ type InformerOptions struct {
 	ResyncPeriod time.Duration // default resync period of handlers; zero disables resyncs
 	Indexers     cache.Indexers
 
-	// ObjectDescription is the type of the objects in the log. "" means the Go type.
+	// ObjectDescription names the type of the objects in the log. "" means the Go type.
 	ObjectDescription string
 
-	// CopyingReaders makes the informer's GetIndexer return objects whose only useful method is DeepCopyObject. It
-	// decodes a new struct, so the informer keeps no decoded object for such readers. controller-runtime's cache is such
-	// a reader: it copies each object before it returns it. GetStore and handlers are not affected.
+	// CopyingReaders is for readers that copy each object, such as controller-runtime's cache. GetIndexer then
+	// returns objects whose only useful method is DeepCopyObject. The method decodes a new struct, so the informer
+	// need not keep a decoded object. GetStore and handlers are not affected.
 	CopyingReaders bool
 
-	// Identifier publishes the metric of the store's resourceVersion, as in [cache.SharedIndexInformerOptions]. The
-	// metrics of a queue are not published, because the store applies each event when it arrives.
+	// Identifier enables the metric for the store's resourceVersion, as in [cache.SharedIndexInformerOptions].
+	// There are no queue metrics, because the store applies each event when it arrives.
 	Identifier cache.InformerNameAndResource
-	// InformerMetricsProvider provides the metric. nil means the provider of [cache.SetInformerMetricsProvider].
+	// InformerMetricsProvider provides the metric. nil means the provider set with
+	// [cache.SetInformerMetricsProvider].
 	InformerMetricsProvider cache.InformerMetricsProvider
 
 	Extras
 }
 
-// NewSharedIndexInformer has the signature of [cache.NewSharedIndexInformer]. See [NewSharedIndexInformerWithOptions]
-// for the requirements on lister.
+// NewSharedIndexInformer has the signature of [cache.NewSharedIndexInformer]. See
+// [NewSharedIndexInformerWithOptions] for what lister must fulfill.
 func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{ResyncPeriod: resync, Indexers: indexers})
 }
 
 // NewSharedIndexInformerWithOptions returns an informer for the objects that lister lists. lister must send its
-// requests with an HTTP client from [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from
-// requests of lister, and never calls lister.Watch. Objects have the type of example, which must not be nil.
+// requests with an HTTP client from [WrapHTTPClient]. The informer takes the URL, the selectors and the headers
+// from lister's requests, and never calls lister.Watch. Objects have the type of example, which must not be nil.
 //
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a
 // controller whose Run does nothing.
@@ -81,17 +82,18 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 		i.readers = &copying
 	}
 	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
-		panic(err) // cannot happen, because this is the first call of AddIndexers
+		panic(err) // cannot happen, because no index exists yet
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
 }
 
-// StateOf reports whether the store of an informer is current, since when, and why not. Unlike HasSynced, it also reports
-// an outage that begins after the first list. The informer may come from a factory or from controller-runtime's cache.
+// StateOf reports whether an informer's store is current, since when, and if not, why. Unlike HasSynced, it also
+// reports outages that begin after the first list. The informer may come from a factory or from
+// controller-runtime's cache.
 //
-// ok is false if this package did not create the informer. This includes the informers of a controller-runtime cache
-// with several namespaces.
+// ok is false if this package did not create the informer, or if it comes from a controller-runtime cache that is
+// limited to several namespaces.
 func StateOf(shared interface{ HasSynced() bool }) (state lw.State, ok bool) {
 	i, ok := shared.(*informer)
 	if !ok {
@@ -110,20 +112,20 @@ type informer struct {
 	codec       *objectCodec
 	client      *client
 	inner       *lwcache.Informer[*object]
-	indexer     *indexer      // of GetStore
-	readers     *indexer      // of GetIndexer
-	resync      time.Duration // default of handlers
+	indexer     *indexer      // returned by GetStore
+	readers     *indexer      // returned by GetIndexer
+	resync      time.Duration // default resync period of handlers
 	extras      Extras
 	meter       cache.Store      // nil if the informer has no identifier
-	cause       error            // of the last interruption; only the goroutine of Run uses it and reported
+	cause       error            // why the informer was last interrupted; only the goroutine of Run uses cause and reported
 	reported    bool             // whether client-go would call its watch error handler for cause
 	reflector   *cache.Reflector // never runs; only identifies the informer to the watch error handler
 
 	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true
 
 	mu               sync.Mutex
-	shortestResync   time.Duration   // of the informer and of the handlers that were added before the start
-	ctx              context.Context // context that was passed to RunWithContext
+	shortestResync   time.Duration   // shortest period of the informer and of the handlers that were added before the start
+	ctx              context.Context // passed to RunWithContext
 	started, stopped bool
 	onError          cache.WatchErrorHandlerWithContext
 }
@@ -160,7 +162,7 @@ func (i *informer) follow(ctx context.Context) {
 	_ = i.inner.Run(ctx)
 }
 
-// traced returns ctx with the trace from Extras.
+// traced returns ctx with the trace that Extras.Trace returns.
 func (i *informer) traced(ctx context.Context) context.Context {
 	if i.extras.Trace != nil {
 		if c, err := i.source.resolve(ctx); err == nil {
@@ -216,20 +218,19 @@ func (controller) RunWithContext(context.Context) {}
 
 var _ cache.SharedIndexInformer = (*informer)(nil)
 
-// Extras contains settings that client-go's informers do not have. With the zero value, informers behave like
-// client-go's.
+// Extras contains settings that client-go's informers lack. With the zero value, informers behave like client-go's.
 type Extras struct {
-	// DropManagedFields removes metadata.managedFields from all objects. This field often makes up half of an object.
+	// DropManagedFields removes metadata.managedFields, which often makes up half of an object.
 	DropManagedFields bool
 
-	// CoalesceEvents merges the queued events of each object into one event. The merged event describes the change from
-	// the last state that the handler received to the current state. If an object was created and deleted while the
-	// handler was busy, the handler receives no event.
+	// CoalesceEvents merges the queued events of an object into one event. It describes the change from the last
+	// state that the handler received to the current state. If an object was created and deleted while the handler
+	// was busy, the handler receives no event.
 	CoalesceEvents bool
 
-	// QueueCapacity limits the number of queued events per handler. Zero means no limit. While one queue is full, the
-	// informer reads no events, so no handler receives new events. A handler must therefore not wait for a change of
-	// the store. QueueCapacity has no effect with CoalesceEvents.
+	// QueueCapacity limits the number of queued events per handler. Zero means no limit. While any queue is full,
+	// the informer reads no events, so no handler receives new ones. A handler must therefore not wait for the
+	// store to change. QueueCapacity has no effect with CoalesceEvents.
 	QueueCapacity int
 
 	// Fields returns the paths of the fields to keep, for example "metadata.labels" and "spec.nodeName". example has
@@ -238,24 +239,26 @@ type Extras struct {
 	// causes a panic when the informer is created.
 	Fields func(example runtime.Object) []string
 
-	// Compress stores objects compressed and requests JSON. Each event and each read takes more CPU time; see package
-	// compact. Objects of an informer with a transform are not compressed.
+	// Compress stores objects compressed and requests JSON. Each event and each read takes more CPU time; see
+	// package compact. It has no effect on informers with a transform.
 	Compress bool
 
 	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have
-	// changed. The next informer of the same collection and type resumes from the saved objects without a list.
-	// HasSynced returns true when the server has confirmed the saved objects. Until then, [StateOf] reports [lw.Stale].
+	// changed. The next informer for the same collection and type resumes from the saved objects without a list.
+	// HasSynced returns true once the server has confirmed the saved objects. Until then, [StateOf] reports
+	// [lw.Stale].
 	//
-	// Use a separate folder for each cluster, each program and each transform. Several processes of one program may
-	// share a folder. Delete the folder when a transform changes. The saved objects may contain Secrets.
+	// Use a separate folder for each cluster, each program and each transform. Several processes of the same
+	// program may share a folder. Delete the folder when a transform changes. The saved objects may contain
+	// Secrets.
 	StateDir string
 
-	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a test
-	// repeatable; see [lw.Options.Random]. All informers call it, so it must be safe for concurrent use if there are
-	// several.
+	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. A test can set it to a seeded source
+	// to be repeatable; see [lw.Options.Random]. All informers share it, so it must be safe for concurrent use if
+	// there are several.
 	Random func() float64
 
-	// Trace returns the trace of an informer, or nil. collection is the URL path of the collection, for example
+	// Trace returns the trace for an informer, or nil. collection is the collection's URL path, for example
 	// "/api/v1/pods". The informer calls Trace when it starts.
 	Trace func(collection string) *lw.Trace
 }
@@ -293,8 +296,8 @@ func (i *informer) beforeStart(set func()) error {
 	return nil
 }
 
-// running returns the context of RunWithContext and the watch error handler, which may be nil. Before the start, the
-// context is context.Background().
+// running returns the context passed to RunWithContext, or context.Background() before the start. It also returns
+// the watch error handler, which may be nil.
 func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -321,7 +324,7 @@ func (r *registration) HasSyncedChecker() cache.DoneChecker {
 // this channel.
 func (r *registration) ShutdownChan() <-chan struct{} { return r.Done() }
 
-// minimumResync is the minimum resync period of client-go.
+// minimumResync is client-go's minimum resync period.
 const minimumResync = time.Second
 
 func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
@@ -342,7 +345,7 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
 		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
 	})
-	// client-go's informer knows how to name a handler. It never runs.
+	// client-go's informer names the handler. That informer never runs.
 	named, err := cache.NewSharedIndexInformer(nil, i.example, 0, nil).AddEventHandler(handler)
 	if err != nil {
 		return nil, err
@@ -350,8 +353,8 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	return &registration{Registration: inner, informer: i, name: named.HasSyncedChecker().Name()}, nil
 }
 
-// resyncPeriod returns the resync period of a new handler. Like client-go, an informer without resyncs has no handlers with
-// resyncs, and a handler that is added after the start cannot have a shorter period than the others.
+// resyncPeriod returns the resync period for a new handler. As in client-go, a handler has no resyncs if the
+// informer has none, and a handler that is added after the start cannot have a shorter period than the others.
 func (i *informer) resyncPeriod(options *cache.HandlerOptions) time.Duration {
 	logger, want := klog.Background(), i.resync
 	if options.Logger != nil {
@@ -380,7 +383,7 @@ func (i *informer) resyncPeriod(options *cache.HandlerOptions) time.Duration {
 	return period
 }
 
-// RemoveEventHandler implements [cache.SharedInformer]. It drops the queued events of the handler.
+// RemoveEventHandler implements [cache.SharedInformer]. It drops the events that are still queued for the handler.
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration)
 	if !ok {
@@ -392,15 +395,15 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked passes the panic of a handler to client-go's crash handler.
+// panicked passes a handler's panic to client-go's crash handler.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)
 	panic(value)
 }
 
-// adapt converts a client-go handler to a handler of package cache. If an object cannot be decoded, the returned
-// handler reports the error and skips the event.
+// adapt converts a client-go handler to one for package cache. If an object cannot be decoded, the returned handler
+// reports the error and skips the event.
 func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*object] {
 	return lwcache.Handler[*object]{
 		Added: func(o *object, initial bool) {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// unusualKeys contains members of a Pod. Names of members are case-sensitive, and a repeated member is merged into a
-// struct or replaces the previous value.
+// unusualKeys contains unusual members for a Pod's JSON. Member names are case-sensitive. A repeated member is
+// merged into a struct, but replaces any other value.
 var unusualKeys = []string{
 	`"metadata":{%s,"Name":"b","NAMESPACE":"c","ResourceVersion":"9","Uid":"u","Labels":{"x":"1"}}`,
 	`"metadata":{%s},"Metadata":{"name":"b","labels":{"x":"1"}},"METADATA":{"uid":"u"}`,

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// Each line of the log names the collection, its selector and the Go type. Failures that client-go logs as errors are
-// errors here, too, and normal interruptions are not.
+// Each log line must name the collection, its selector and the Go type. Failures that client-go logs as errors must
+// be errors here, too. Normal interruptions must not.
 func TestLog(t *testing.T) {
 	server := startServer(t)
 	server.Fail(lwtest.Lists, 1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "not you"}))

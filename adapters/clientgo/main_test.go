@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The last error handler of utilruntime sleeps to limit the rate of errors. In the simulated time of synctest, it
+	// The last of utilruntime's error handlers sleeps to limit the rate of errors. In synctest's simulated time, it
 	// would sleep for years.
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:len(utilruntime.ErrorHandlers)-1]
 	code := m.Run()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type whose method UnmarshalJSON counts its calls in the variable decodes.
+// counted is an object type whose UnmarshalJSON method counts its calls in the variable decodes.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -129,8 +129,8 @@ func requireInformerIsFreed(t *testing.T, extras Extras) {
 	waitFreed(t, freed)
 }
 
-// TestRemovedHandlerIsFreed removes a handler that received an event. No event follows, but the garbage collector must
-// still free the handler.
+// TestRemovedHandlerIsFreed removes a handler that has received an event. The garbage collector must free the
+// handler even if no event follows.
 func TestRemovedHandlerIsFreed(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

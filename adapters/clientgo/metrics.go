@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/metrics"
 )
 
-// emptyList returns the response to a request that was recorded instead of sent. It is successful, because client-go
-// counts it. An error would look like a failure of the server.
+// emptyList returns the response to a request that was recorded instead of sent. It must be a success, because
+// client-go counts responses, and an error would look like a failing server.
 func emptyList(request *http.Request) *http.Response {
 	const list = `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`
 	return &http.Response{
@@ -21,14 +21,14 @@ func emptyList(request *http.Request) *http.Response {
 	}
 }
 
-// headers is an [http.RoundTripper] that adds the headers of the clientset to each request. Like client-go, it counts the
-// requests in the metric of package metrics, which is usually called rest_client_requests_total.
+// headers is an [http.RoundTripper] that adds the clientset's headers to each request. Like client-go, it counts
+// requests in the metric of package metrics that is usually called rest_client_requests_total.
 type headers struct {
 	next http.RoundTripper
 	want http.Header
 	host string
 
-	counted atomic.Bool // whether a successful response was skipped, because client-go has counted the recorded request
+	counted atomic.Bool // whether one success was left out, because client-go has already counted the recorded request
 }
 
 func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -57,8 +57,9 @@ func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, requireProtobuf(request, response)
 }
 
-// newMeter returns an empty store whose bookmarks set the metric of the store's resourceVersion, or nil without an
-// identifier. Only client-go's own stores can reach the global provider of [cache.SetInformerMetricsProvider].
+// newMeter returns an empty store whose only purpose is the metric for the informer's resourceVersion: its
+// bookmarks set it. Only client-go's own stores can reach the global provider set with
+// [cache.SetInformerMetricsProvider]. Without an identifier, newMeter returns nil.
 func newMeter(opts *InformerOptions) cache.Store {
 	if !opts.Identifier.Reserved() {
 		return nil
@@ -66,7 +67,7 @@ func newMeter(opts *InformerOptions) cache.Store {
 	return cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(opts.Identifier, opts.InformerMetricsProvider))
 }
 
-// measure updates the metric after the store may have changed.
+// measure updates the metric. It is called after the store may have changed.
 func (i *informer) measure() {
 	if i.meter == nil {
 		return

@@ -39,7 +39,7 @@ func (c *requestCounter) of(server *lwtest.Server) map[string]int {
 	return maps.Clone(c.counts[strings.TrimPrefix(server.URL, "http://")])
 }
 
-// storeVersions is a [cache.InformerMetricsProvider] that keeps the resourceVersions of the stores.
+// storeVersions is a [cache.InformerMetricsProvider] that records the resourceVersion of each store.
 type storeVersions struct {
 	mu       sync.Mutex
 	versions map[string]float64 // by informer name and resource
@@ -78,7 +78,7 @@ func (s *storeVersions) get(key string) float64 {
 	return s.versions[key]
 }
 
-// The requests and the resourceVersions of stores appear in client-go's metrics, as with client-go's own informers.
+// Requests and store resourceVersions must appear in client-go's metrics, as with client-go's own informers.
 func TestMetricsOfClientGo(t *testing.T) {
 	counter := &requestCounter{counts: map[string]map[string]int{}}
 	metrics.Register(metrics.RegisterOpts{RequestResult: counter})

@@ -11,11 +11,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// mutator is an environment variable. It makes TestMutationDetector mutate an object of a library's informer.
+// mutator is an environment variable that makes TestMutationDetector mutate an object in the named library's
+// informer.
 const mutator = "LISTWATCH_TEST_MUTATOR"
 
-// client-go reads KUBE_CACHE_MUTATION_DETECTOR when the program starts, so the mutations happen in other processes. They
-// must end in the same way as with client-go's informers.
+// client-go reads KUBE_CACHE_MUTATION_DETECTOR when the program starts, so the mutations happen in child processes.
+// These must end in the same way as with client-go's informers.
 func TestMutationDetector(t *testing.T) {
 	if who := os.Getenv(mutator); who != "" {
 		mutate(t, who)

@@ -8,13 +8,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Progress shows how far the store of an informer has followed its collection. It decodes no objects.
+// Progress shows how far an informer's store has followed its collection. It decodes no objects.
 type Progress struct {
 	informer *informer
 	store    *lwcache.Store[*object]
 }
 
-// ProgressOf returns the progress of an informer. ok is false in the same cases as for [StateOf].
+// ProgressOf returns an informer's progress. ok is false in the same cases as for [StateOf].
 func ProgressOf(shared interface{ HasSynced() bool }) (p Progress, ok bool) {
 	i, ok := shared.(*informer)
 	if !ok {
@@ -23,10 +23,10 @@ func ProgressOf(shared interface{ HasSynced() bool }) (p Progress, ok bool) {
 	return Progress{i, i.inner.Store()}, true
 }
 
-// State is like [StateOf].
+// State returns the same state as [StateOf].
 func (p Progress) State() lw.State { return p.informer.inner.State() }
 
-// HasSynced is like the informer's method.
+// HasSynced returns the same value as the informer's method.
 func (p Progress) HasSynced() bool { return p.informer.HasSynced() }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.
@@ -37,7 +37,7 @@ func (p Progress) WaitFor(ctx context.Context, resourceVersion string) error {
 	return p.store.WaitFor(ctx, resourceVersion)
 }
 
-// UID returns the UID of a stored object. ok is false if the store has no object with this name.
+// UID returns the UID of a stored object. ok is false if the object is not in the store.
 func (p Progress) UID(namespace, name string) (uid string, ok bool) {
 	o, ok := p.store.Get(lw.Key{Namespace: namespace, Name: name})
 	if !ok {
@@ -46,8 +46,8 @@ func (p Progress) UID(namespace, name string) (uid string, ok bool) {
 	return o.GetUID(), true
 }
 
-// Collection returns the URL path of the informer's collection and its selectors as query parameters. It sends no
-// request. It returns an error if the ListerWatcher cannot build one.
+// Collection returns the URL path of the informer's collection, and its selectors as query parameters. It sends no
+// request. It returns an error if the ListerWatcher cannot build a request.
 func (p Progress) Collection(ctx context.Context) (path string, selectors url.Values, err error) {
 	c, err := p.informer.source.resolve(ctx)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// protobufPods is a fake API server. Its first watch fails with an expired resourceVersion, so an informer lists twice.
+// protobufPods is a fake API server. Its first watch fails because the resourceVersion has expired, so an informer
+// lists twice.
 type protobufPods struct {
 	items   []corev1.Pod
 	watches *atomic.Int32
@@ -69,8 +70,8 @@ func protobufPod(name string) corev1.Pod {
 	}
 }
 
-// simulate runs an informer until it has synced and its second watch is open. Without a server, it runs the informer for
-// a minute. It returns the informer and a function that stops it.
+// simulate runs an informer until it has synced and its second watch is open, or for a minute if there is no
+// server. It returns the informer and a function that stops it.
 func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (*informer, func()) {
 	clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
@@ -86,7 +87,7 @@ func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (
 	return informer, func() { stop(); synctest.Wait() }
 }
 
-// TestProtobufObjects checks that the store contains protobuf and that decoded objects equal the objects of the server.
+// TestProtobufObjects checks that the store contains protobuf and that decoded objects equal the server's objects.
 func TestProtobufObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protobufPods{[]corev1.Pod{protobufPod("a"), protobufPod("b")}, new(atomic.Int32)}
@@ -157,7 +158,7 @@ func TestStoresTransformedObjectsAsProtobuf(t *testing.T) {
 	}
 }
 
-// TestTransformToEmptyMap checks that an empty map becomes nil when the result of a transform is stored.
+// TestTransformToEmptyMap checks that an empty map in a transformed object becomes nil when the object is stored.
 // docs/drop-in.md documents this difference.
 func TestTransformToEmptyMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// BenchmarkRead compares decoding a Pod, which a reader of listwatch's cache does, with copying its struct, which a reader of
-// client-go's cache does.
+// BenchmarkRead compares what it costs to read a Pod: listwatch's cache decodes it, and client-go's copies a
+// struct.
 func BenchmarkRead(b *testing.B) {
 	text, err := lw.ParseObject([]byte(sample.Pods(7, 1)[0].JSON()))
 	require.NoError(b, err)

@@ -25,7 +25,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// identities is an event handler that stores the UID of each existing ConfigMap. An update must not change the UID.
+// identities is an event handler that stores the UID of each existing ConfigMap. An update must not change an
+// object's UID.
 type identities struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -70,7 +71,8 @@ func (i *identities) equal(uids map[string]string) bool {
 	return maps.Equal(i.uids, uids)
 }
 
-// listCounter is an [http.RoundTripper] that counts the lists and the checks that the server has answered.
+// listCounter is an [http.RoundTripper] that counts the lists that the server has answered, and the checks whether
+// it was rebuilt.
 type listCounter struct {
 	next http.RoundTripper
 
@@ -105,8 +107,9 @@ func (c *listCounter) counts() (lists, checks int) {
 	return c.lists, c.checks
 }
 
-// A server is rebuilt at the same address while the informer cannot reach it. The handler must receive the deletions
-// and additions within ten seconds of the reconnect. A server that has only restarted must not be listed again.
+// A server is rebuilt at the same address while the informer cannot reach it. The handler must receive the
+// deletions and additions within ten seconds after the informer reconnects. If a server has only restarted, the
+// informer must not list again.
 func TestRebuiltServers(t *testing.T) {
 	t.Parallel()
 	for _, rebuild := range hostile.Rebuilds() {
@@ -147,7 +150,7 @@ func followRebuilt(t *testing.T, server *hostile.Server, rebuild *hostile.Rebuil
 	synctest.Wait()
 	server.Resume(rebuild)
 	checks := checksBefore
-	for began := time.Now(); checks == checksBefore; _, checks = counter.counts() { // the backoff
+	for began := time.Now(); checks == checksBefore; _, checks = counter.counts() { // waits for the backoff
 		require.Less(t, time.Since(began), 30*time.Second)
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -172,7 +175,7 @@ func TestServerIsRebuiltOnItsPort(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after int    // number of unrelated changes before the Pods are created
-		pods          string // names of the Pods of the rebuilt server
+		pods          string // names of the Pods on the rebuilt server
 	}{
 		"lower resourceVersions":    {before: 100, pods: "a c"},
 		"higher resourceVersions":   {after: 100, pods: "a c"},
@@ -238,7 +241,7 @@ func TestRestartedServerIsNotListedAgain(t *testing.T) {
 	require.Equal(t, 1, checks)
 }
 
-// fill makes unrelated changes, which raise the resourceVersion, and then creates Pods.
+// fill raises the resourceVersion with unrelated changes, and then creates Pods.
 func fill(t *testing.T, server *lwtest.Server, changes int, pods string) {
 	for range changes {
 		_, err := server.Put("nodes", `{"metadata":{"name":"n"}}`)
@@ -250,7 +253,7 @@ func fill(t *testing.T, server *lwtest.Server, changes int, pods string) {
 	}
 }
 
-// serveAt serves a server's API also at the address of a closed server.
+// serveAt makes a server's API also available at the address of a closed server.
 func serveAt(t *testing.T, server, closed *lwtest.Server) {
 	var listener net.Listener
 	eventually(t, func() (ok bool) { // a client's ephemeral port can block the address briefly

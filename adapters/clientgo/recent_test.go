@@ -26,8 +26,8 @@ func TestUnreadStructsAreReleased(t *testing.T) {
 	})
 }
 
-// TestReadStructsAreNotReleased reads structs while the timer releases them. Each struct must still be kept afterwards,
-// because it was just read.
+// TestReadStructsAreNotReleased reads structs while the timer releases them. Each struct must survive, because it
+// was just read.
 func TestReadStructsAreNotReleased(t *testing.T) {
 	for range 200 {
 		clock := time.Unix(0, 0)

@@ -17,8 +17,8 @@ import (
 )
 
 // TestFollowsCollectionWithAnotherKind deletes a CustomResourceDefinition and recreates it with another kind. The
-// informers must report the deleted object and follow the new objects. For a list, the engine asks the server for the
-// new kind, and this request must not have the namespace and the selectors of the informer.
+// informers must report the deleted object and follow the new ones. Before it lists, the client asks the server for
+// the new kind. This request must not contain the informer's namespace and selectors.
 func TestFollowsCollectionWithAnotherKind(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {
@@ -79,8 +79,9 @@ func requireFollowsAnotherKind(t *testing.T, server *lwtest.Server) {
 	}
 }
 
-// TestRecreatedNamespace deletes the namespace of an informer together with its RoleBinding, so that the server rejects
-// the informer's requests. After the namespace was recreated, the informer must report the new Pod of the same name.
+// TestRecreatedNamespace deletes an informer's namespace together with its RoleBinding, so that the server rejects
+// the informer's requests. When the namespace exists again, the informer must report the new Pod with the same
+// name.
 func TestRecreatedNamespace(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -110,8 +111,8 @@ func TestRecreatedNamespace(t *testing.T) {
 	require.Equal(t, []string{"shop/a"}, informer.GetStore().ListKeys())
 }
 
-// TestNamespaceIsRecreatedBetweenRuns deletes and recreates a namespace while the program does not run. The Pod has the
-// same name but another UID, so the next run must not report an update.
+// TestNamespaceIsRecreatedBetweenRuns recreates a namespace while the program does not run. The Pod has the same
+// name but another UID, so the next run must not report an update.
 func TestNamespaceIsRecreatedBetweenRuns(t *testing.T) {
 	t.Parallel()
 	extras := Extras{StateDir: t.TempDir()}

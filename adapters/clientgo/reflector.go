@@ -18,14 +18,15 @@ import (
 type ReflectorOptions struct {
 	// ResyncPeriod is the time between two calls of the store's Resync method. Zero means that it is never called.
 	ResyncPeriod time.Duration
-	// WatchErrorHandler is called for the failures for which client-go calls it. If it is nil, the reflector logs them.
+	// WatchErrorHandler is called for the same failures as in client-go. If it is nil, the reflector logs them.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
 
 	// Extras apply to the requests and the objects. CoalesceEvents, QueueCapacity, Compress and StateDir have no effect.
 	Extras
 }
 
-// Reflector feeds a store of its caller with the objects of a collection, like [cache.Reflector]. It keeps no objects.
+// Reflector feeds its caller's store with the objects of a collection, like [cache.Reflector]. It keeps no objects
+// itself.
 type Reflector struct {
 	informer *informer // only for its requests and decoder; its own store stays empty
 	store    cache.ReflectorStore
@@ -33,11 +34,11 @@ type Reflector struct {
 	version  atomic.Pointer[string]
 }
 
-// NewReflector returns a reflector that runs when its Run method is called. See [NewSharedIndexInformerWithOptions] for
-// the requirements on lister and example.
+// NewReflector returns a reflector that starts when its Run method is called. See
+// [NewSharedIndexInformerWithOptions] for what lister and example must fulfill.
 //
-// The reflector calls the store like client-go's. A list becomes a call of Replace. Events become calls of Add, Update and
-// Delete, with the last state of a deleted object. If the store implements [cache.ReflectorBookmarkStore] or
+// The reflector calls the store like client-go's. It calls Replace for a list, and Add, Update or Delete for an
+// event. Delete receives the last state of the object. If the store implements [cache.ReflectorBookmarkStore] or
 // [cache.ResourceVersionUpdater], it also receives resourceVersions. The store owns all objects that it receives.
 //
 // An object that cannot be decoded is reported and skipped. If Replace returns an error, the reflector lists again.
@@ -76,18 +77,18 @@ func (r *Reflector) RunWithContext(ctx context.Context) {
 	for r.follow(ctx) && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Second): // the store may recover
+		case <-time.After(time.Second): // gives the store time to recover
 		}
 	}
 }
 
 func (r *Reflector) resyncStore(ctx context.Context) {
-	if r.LastSyncResourceVersion() != "" { // not at the start
+	if r.LastSyncResourceVersion() != "" { // there is nothing to resync before the first list
 		r.check(ctx, r.store.Resync(), "resync the store")
 	}
 }
 
-// follow feeds the store with a list and its watches. It returns true if the store has rejected a list.
+// follow feeds the store with a list and then with watches. It returns true if the store has rejected a list.
 func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	i := r.informer
 	opts := &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: i.extras.Random}
@@ -124,7 +125,7 @@ func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	return false
 }
 
-// apply decodes the object of an event, and adds it to a store or removes it.
+// apply decodes an event's object and adds it to a store or removes it.
 func (r *Reflector) apply(ctx context.Context, to cache.ReflectorStore, event *lw.Event[*object]) {
 	made, err := r.informer.decoder.decode(event.Object.encoded)
 	if err != nil {
@@ -141,7 +142,7 @@ func (r *Reflector) apply(ctx context.Context, to cache.ReflectorStore, event *l
 	r.check(ctx, change(made), "pass an object to the store")
 }
 
-// check reports an error of the store. It returns false if there is one.
+// check reports an error that the store has returned. It returns false if err is not nil.
 func (r *Reflector) check(ctx context.Context, err error, action string) bool {
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "cannot "+action, r.informer.about()...)

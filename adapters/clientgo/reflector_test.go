@@ -60,7 +60,7 @@ func (s *callerStore) Replace(list []any, version string) error {
 	return nil
 }
 
-// The store receives the same calls from this package's reflector as from client-go's.
+// This package's reflector must call the store in the same way as client-go's.
 func TestReflector(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {
@@ -98,7 +98,8 @@ func TestReflector(t *testing.T) {
 				server.CloseWatches()
 				want = append(want, "replace [c@n2] at 7")
 				store.wait(t, want...)
-				// The server sends a bookmark, or an unrelated change moves the resourceVersion at the next list.
+				// Only some server modes send a bookmark. An unrelated change makes sure that the resourceVersion
+				// moves with the next list.
 				putPod(t, server, "c", "n3")
 				store.wait(t, append(want, "update c@n3")...)
 			})
@@ -142,7 +143,8 @@ func TestReflectorReportsErrorsAndResyncs(t *testing.T) {
 	require.Equal(t, "replace [] at 1", store.all()[0])
 }
 
-// The reflector keeps no object: the garbage collector frees each one that the caller's store has dropped.
+// The reflector keeps no objects, so the garbage collector must free every object that the caller's store has
+// dropped.
 func TestReflectorKeepsNoObjects(t *testing.T) {
 	server := startServer(t)
 	for n := range 10 {
@@ -165,7 +167,8 @@ func TestReflectorKeepsNoObjects(t *testing.T) {
 	require.Zero(t, reflector.informer.inner.Store().Len())
 }
 
-// droppingStore is a [cache.ReflectorStore] that drops all objects, and counts those that the garbage collector has freed.
+// droppingStore is a [cache.ReflectorStore] that drops all objects and counts how many of them the garbage
+// collector has freed.
 type droppingStore struct{ freed sync.WaitGroup }
 
 func (s *droppingStore) drop(obj any) error {

@@ -16,15 +16,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// attempt describes the current request of an informer, and decides which failures client-go reports. client-go tries a
-// streaming list and then an ordinary list, and reports only the failure of the ordinary list. It reports a watch only
-// if the server rejects the request, and waits silently while the server refuses connections or asks it to wait.
+// attempt describes an informer's current request and decides which failures to report, as client-go would.
+// client-go tries a streaming list and then an ordinary list, and reports only if the ordinary list fails. It
+// reports a watch only if the server rejects it. It waits silently while the server refuses connections or asks it
+// to wait.
 type attempt struct {
 	kind     requestKind
-	latest   bool // whether the request is a first page that accepts only the latest state
+	latest   bool // whether this is a first page that accepts only the latest state
 	opened   bool // whether the response to a watch or a streaming list has begun
 	failures int  // number of consecutive failures since the last complete list or open watch
-	failed   bool // whether the failure of the request is already counted
+	failed   bool // whether the failure of this request is already counted
 }
 
 type requestKind uint8
@@ -32,10 +33,10 @@ type requestKind uint8
 const (
 	listing requestKind = iota
 	streaming
-	watching // or a check of the engine before a watch, which client-go does not have
+	watching // also covers lw's check before a watch, which client-go does not have
 )
 
-// begin records that a request starts.
+// begin records the start of a request.
 func (a *attempt) begin(kind requestKind, opts *lw.ListOptions) {
 	failures := a.failures
 	if !a.failed { // the last request was successful
@@ -44,10 +45,10 @@ func (a *attempt) begin(kind requestKind, opts *lw.ListOptions) {
 	*a = attempt{kind: kind, latest: opts.ResourceVersion == "" && opts.Continue == "", failures: failures}
 }
 
-// retries is how often client-go's HTTP client repeats a request that the server has asked to send later.
+// retries is how often client-go's HTTP client repeats a request after the server has asked it to wait.
 const retries = 10
 
-// fail records that the request has ended, and reports whether client-go would call its watch error handler.
+// fail records that the request has failed, and reports whether client-go would call its watch error handler.
 func (a *attempt) fail(cause error) (reported bool) {
 	if a.failed = true; a.kind == watching && a.opened {
 		a.failures = 0
@@ -68,7 +69,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	case a.kind == listing:
 		return !outdated || a.latest
 	case a.kind == streaming && answered:
-		return lw.IsPermanent(cause) // the engine does not fall back to an ordinary list
+		return lw.IsPermanent(cause) // lw does not fall back to an ordinary list
 	case a.kind == streaming && !errors.Is(cause, lw.ErrInvalidResponse):
 		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause)
 	}
@@ -77,8 +78,8 @@ func (a *attempt) fail(cause error) (reported bool) {
 			!utilnet.IsProbableEOF(cause) && !utilnet.IsTimeout(cause)
 }
 
-// interrupted passes an error to the watch error handler, or logs it, if client-go would. It reports whether the informer
-// must stop, because the program is wrong and no request can ever succeed.
+// interrupted reports an error the way client-go would: to the watch error handler, or in the log. It returns true
+// if the informer must stop because of a programming error that no retry can fix.
 func (i *informer) interrupted(cause error) (stop bool) {
 	attempt := &i.client.attempt
 	i.cause, i.reported = cause, attempt.fail(cause)
@@ -99,12 +100,12 @@ func (i *informer) interrupted(cause error) (stop bool) {
 	return errors.Is(cause, errNotWrapped)
 }
 
-// about returns the keys and values that identify the informer in a log.
+// about returns keys and values that identify the informer in a log line.
 func (i *informer) about() []any {
 	return []any{"type", cmp.Or(i.description, i.decoder.example.String()), "collection", i.source.String()}
 }
 
-// warn writes a warning of the engine to klog as information, unless interrupted has reported it.
+// warn logs lw's warnings to klog at level info, unless interrupted has already reported the error.
 func (i *informer) warn(_ string, args ...any) {
 	ctx, handler := i.running()
 	if i.reported && (handler != nil || !errors.Is(i.cause, lw.ErrExpired)) {
@@ -112,7 +113,7 @@ func (i *informer) warn(_ string, args ...any) {
 	}
 	about := append([]any{"cause", i.cause}, i.about()...)
 	for n := 0; n+1 < len(args); n += 2 {
-		if args[n] != "cause" && args[n] != "collection" { // about has them
+		if args[n] != "cause" && args[n] != "collection" { // already in about
 			about = append(about, args[n], args[n+1])
 		}
 	}

@@ -24,16 +24,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// outage is a failure of a server that an informer follows.
+// outage is a server failure that an informer has to survive.
 type outage struct {
 	lists bool                      // whether the server has no streaming lists
-	late  bool                      // whether it begins after the first list; the server then closes all watches
+	late  bool                      // whether it begins after the first list, when the server closes all watches
 	match func(lwtest.Request) bool // failing requests; nil means all
 	times int                       // number of failing requests, or -1 to fail until the informer reports an error
 	fault lwtest.Fault
 	act   func(*lwtest.Server) // instead of fault
 
-	reports string // calls of the watch error handler, without repetitions; also the errors in the log
+	reports string // reported errors without repetitions, both in calls to the watch error handler and in the log
 	warns   bool   // whether client-go logs it as a warning of level 0
 	informs bool   // whether this package logs it as information of level 0
 }
@@ -73,8 +73,8 @@ var outages = map[string]outage{
 
 func putNode(s *lwtest.Server) { _, _ = s.Put("nodes", `{"metadata":{"name":"n"}}`) }
 
-// logSink is a [logr.LogSink] for lines of level 0. It passes on the messages of information and the errors
-// of error lines.
+// logSink is a [logr.LogSink] for level 0. It passes on the messages of information lines and the errors of error
+// lines.
 type logSink struct {
 	information func(line string)
 	errors      func(error)
@@ -90,8 +90,8 @@ func (s *logSink) Info(_ int, message string, _ ...any) {
 	s.information(message)
 }
 
-// The watch error handler is called for the same failures as client-go's, and the log contains the same errors. All
-// informers run at the same time, because client-go waits about a second after most failures.
+// The watch error handler must be called for the same failures as client-go's, and the log must contain the same
+// errors. All informers run in parallel, because client-go waits about a second after most failures.
 func TestReportsLikeClientGo(t *testing.T) {
 	t.Parallel()
 	type result struct{ calls, errors, information []string }
@@ -136,8 +136,8 @@ func TestReportsLikeClientGo(t *testing.T) {
 	}
 }
 
-// run runs an informer through an outage. It returns the reasons of the reported errors and the other lines of its log,
-// both without repetitions.
+// run runs an informer through an outage. It returns the reasons for the reported errors and the other lines of the
+// informer's log, both without repetitions.
 func (o *outage) run(t *testing.T, name string, create func(cache.ListerWatcher) cache.SharedIndexInformer, handle bool) ([]string, []string) {
 	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: o.lists})
 	require.NoError(t, err)
@@ -206,5 +206,5 @@ func (o *outage) run(t *testing.T, name string, create func(cache.ListerWatcher)
 	require.Eventually(t, last, time.Minute, 5*time.Millisecond, name)
 	mu.Lock()
 	defer mu.Unlock()
-	return slices.Clone(reports), slices.Clone(information) // client-go may report its end
+	return slices.Clone(reports), slices.Clone(information) // client-go may report the shutdown itself
 }

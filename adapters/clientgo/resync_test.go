@@ -33,7 +33,7 @@ func (p onePod) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: p.header, Body: io.NopCloser(body), Request: request}, nil
 }
 
-// quiet is the body of a watch that sends no data. The body ends cleanly when the channel end receives a value.
+// quiet is the body of a watch that sends no data. It ends cleanly when the channel end receives a value.
 type quiet struct {
 	ctx context.Context
 	end <-chan time.Time

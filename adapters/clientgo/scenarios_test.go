@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file correspond to tests of client-go. docs/drop-in.md lists the corresponding tests.
+// The tests in this file correspond to client-go's own tests; docs/drop-in.md maps one to the other.
 
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()
@@ -38,8 +38,8 @@ func TestAddedHandlerResyncs(t *testing.T) {
 	}
 }
 
-// TestWatchDisruption changes objects while the server is down. The relist must report deletions last. When a handler
-// receives the deletion, the store must already be up to date.
+// TestWatchDisruption changes objects while the server is down. The relist must report deletions last, and the
+// store must already be up to date when a handler receives a deletion.
 func TestWatchDisruption(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -129,8 +129,8 @@ func TestReadersDuringTransforms(t *testing.T) {
 	group.Wait()
 }
 
-// TestTransformToAnyType uses a transform that returns strings. The resourceVersion of the store must still advance
-// with each event.
+// TestTransformToAnyType uses a transform that returns strings. The store's resourceVersion must still advance with
+// each event.
 func TestTransformToAnyType(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -147,8 +147,8 @@ func TestTransformToAnyType(t *testing.T) {
 	require.Equal(t, []any{"n2"}, informer.GetStore().List())
 }
 
-// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an object,
-// the store must have the resourceVersion of that object or a later one.
+// TestStoreResourceVersionNeverDecreases drops watches and expires resourceVersions. When a handler receives an
+// object, the store must have reached at least the object's resourceVersion.
 func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -182,7 +182,7 @@ func TestStoreResourceVersionNeverDecreases(t *testing.T) {
 	eventually(t, func() bool { return informer.LastSyncResourceVersion() == versionOf(server) })
 }
 
-// TestRemovedHandlerMayPanic removes a handler while it handles an event. The handler then panics and recovers.
+// TestRemovedHandlerMayPanic removes a handler that is handling an event. The handler then panics and recovers.
 func TestRemovedHandlerMayPanic(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

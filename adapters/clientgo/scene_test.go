@@ -84,8 +84,8 @@ func versionOf(server *lwtest.Server) string {
 	return version
 }
 
-// traceInterruptions returns an [Extras.Trace] that passes the cause of every interruption to add. The watch error handler
-// receives only some of them.
+// traceInterruptions returns an [Extras.Trace] that passes the cause of every interruption to add. The watch error
+// handler would receive only some of them.
 func traceInterruptions(add func(error)) func(string) *lw.Trace {
 	return func(string) *lw.Trace {
 		return &lw.Trace{Event: func(event lw.Event[lw.Keyed]) {
@@ -118,7 +118,7 @@ func (r *recorder) all() []string {
 	return append([]string{}, r.events...)
 }
 
-// wait blocks until r has recorded len(want) events, and requires that they equal want.
+// wait blocks until r has recorded len(want) events, and fails the test if they differ from want.
 func (r *recorder) wait(t *testing.T, want ...string) {
 	eventually(t, func() bool { return len(r.all()) >= len(want) })
 	require.Equal(t, want, r.all())
@@ -138,8 +138,8 @@ func describe(obj any) string {
 	return fmt.Sprintf("%v", obj)
 }
 
-// recordOutage starts an informer, waits until it has synced and closes the server. It returns the recorder of the
-// informer's events.
+// recordOutage starts an informer, waits until it has synced and closes the server. It returns the recorder that
+// receives the informer's events.
 func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 	informer := podInformer(t, server, nil)
 	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
@@ -152,7 +152,8 @@ func recordOutage(t *testing.T, server *lwtest.Server) *recorder {
 	return handler
 }
 
-// listStored requests a list and returns its last object. stored is the object in the store during the list, or nil.
+// listStored requests a list and returns its last object. stored is the object that the store contains during the
+// list, or nil.
 func listStored(t *testing.T, source *client, stored *object) (listed *object) {
 	held := func(_, _, _, _ []byte) (lw.Keyed, bool) { return stored, stored != nil }
 	for event := range lw.Resume(t.Context(), source, lw.Held{Lookup: held}, &lw.Options{NoStreamingList: true}) {

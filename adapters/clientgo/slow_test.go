@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// slowLink is an [http.RoundTripper] that delivers 100 bytes of a response per second.
+// slowLink is an [http.RoundTripper] that delivers responses at 100 bytes per second.
 type slowLink struct{ next http.RoundTripper }
 
 func (s slowLink) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -69,13 +69,13 @@ func largePod(node string, version int) string {
 		version, strings.Repeat("x", 15_000), node)
 }
 
-// An object of 15 kB arrives at 100 bytes per second, which takes longer than any idle timeout. The informer must
-// receive it in the first attempt, in lists and in watches.
+// At 100 bytes per second, an object of 15 kB takes longer to arrive than any idle timeout. The informer must
+// receive it at the first attempt, both in lists and in watches.
 func TestLargeObjectsArriveOverSlowLink(t *testing.T) {
 	t.Parallel()
 	protobuf := protobufPods{[]corev1.Pod{protobufPod("a")}, new(atomic.Int32)}
 	protobuf.items[0].Annotations = map[string]string{"x": strings.Repeat("x", 15_000)}
-	protobuf.watches.Store(1) // the first watch would fail
+	protobuf.watches.Store(1) // protobufPods would fail the first watch
 	for name, c := range map[string]struct {
 		server http.RoundTripper
 		errors []string

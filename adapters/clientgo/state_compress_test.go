@@ -41,8 +41,8 @@ func (p jsonPods) RoundTrip(request *http.Request) (*http.Response, error) {
 	return respond(http.StatusOK, &quiet{ctx: request.Context(), end: time.After(5 * time.Minute)})
 }
 
-// An informer has saved protobuf. After Compress is switched on, the informer must not report this file as damaged.
-// After Compress is switched off again, the informer must still find the file.
+// The first informer saves protobuf. The second uses Compress and must not report this file as damaged. The third
+// does not use Compress and must still find the file.
 func TestCompressCanBeSwitched(t *testing.T) {
 	folder := t.TempDir()
 	failures := reportedErrors(t)

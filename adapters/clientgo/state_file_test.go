@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// runUntil runs an informer of Pods until its handler has received these events. It returns the stopped informer.
+// runUntil runs an informer for Pods until its handler has received these events. It returns the stopped informer.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder
@@ -29,7 +29,7 @@ func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...stri
 	return informer
 }
 
-// lists returns the number of lists that the server has received. It omits checks, which request one object.
+// lists returns the number of lists that the server has received, except for checks, which request a single object.
 func lists(server *lwtest.Server) int {
 	return len(server.Requests(func(r lwtest.Request) bool {
 		return r.Verb == "list" && r.URL.Query().Get("limit") != "1" || r.URL.Query().Has("sendInitialEvents")
@@ -53,7 +53,7 @@ func TestResumesFromSavedState(t *testing.T) {
 	}
 }
 
-// Restored objects must be stored as if the server had sent them.
+// Restored objects must be stored as if the server had sent them, that is, compressed.
 func TestRestoredObjectsAreCompressed(t *testing.T) {
 	extras := Extras{StateDir: t.TempDir(), Compress: true}
 	server := startServer(t)
@@ -67,7 +67,8 @@ func TestRestoredObjectsAreCompressed(t *testing.T) {
 	require.IsType(t, packed{}, o.encoded)
 }
 
-// An informer must not restore objects that were saved with other fields, because they lack its own fields.
+// An informer must not restore objects that were saved with a different set of fields, because they lack its own
+// fields.
 func TestRestoresOnlyObjectsWithTheSameFields(t *testing.T) {
 	server := startServer(t)
 	putLabeledPod(t, server, "a")

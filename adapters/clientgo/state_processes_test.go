@@ -17,16 +17,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// stateDir is the environment variable with the folder that the processes of TestProcessesShareStateDir use. The
-// variable serverURL contains the URL of the server.
+// stateDir is the environment variable for the folder that the processes in TestProcessesShareStateDir use.
+// serverURL is the one for the server's URL.
 const (
 	stateDir  = "LISTWATCH_TEST_STATE_DIR"
 	serverURL = "LISTWATCH_TEST_SERVER"
 )
 
 // TestProcessesShareStateDir runs several processes with one folder. In each round, one process is killed while it
-// saves, and another saves while the next processes restore. Each process must reach the state of the server, and only
-// the first processes may need a list.
+// saves, and another saves while the next processes restore. Each process must reach the server's state, and only
+// the first ones may need a list.
 func TestProcessesShareStateDir(t *testing.T) {
 	if folder := os.Getenv(stateDir); folder != "" {
 		printPods(t, folder)
@@ -84,7 +84,7 @@ func startProcess(t *testing.T, server *lwtest.Server, folder string) *process {
 	return p
 }
 
-// waitFor blocks until the process has printed this line.
+// waitFor blocks until the process has printed line.
 func (p *process) waitFor(t *testing.T, line string) {
 	for p.lines.Scan() {
 		if p.lines.Text() == line {

@@ -76,7 +76,7 @@ func TestFollowsRecreatedCollection(t *testing.T) {
 	require.Len(t, informer.GetStore().List(), 1)
 }
 
-// An informer that can never work reports why, once, and stops.
+// If an informer can never work, it must report the reason once and stop.
 func TestListerWithoutWrappedClient(t *testing.T) {
 	server := startServer(t)
 	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})

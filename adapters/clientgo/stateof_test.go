@@ -20,8 +20,8 @@ func requirePhase(t *testing.T, informer cache.SharedInformer, phase lw.Phase) l
 	return state
 }
 
-// During an outage, HasSynced remains true, so only StateOf shows that objects may be out of date. The objects of a saved
-// state are also out of date until the server confirms them.
+// During an outage, HasSynced remains true, so only StateOf shows that objects may be out of date. Saved objects
+// are also out of date until the server confirms them.
 func TestStateOfReportsOutages(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

@@ -58,7 +58,7 @@ func TestIndexes(t *testing.T) {
 	require.Equal(t, "a@n3", describe(found[0]))
 }
 
-// A panic of an index function must not leave a name without an index, so that the caller can add the index again.
+// If an index function panics, its name must not be taken, so that the caller can add the index again.
 func TestIndexFunctionThatPanics(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -102,8 +102,8 @@ func TestStore(t *testing.T) {
 	require.NoError(t, store.Resync())
 }
 
-// TestReportsObjectsThatCannotBeDecoded stores a Pod whose containers are not a list. The informer must report and skip
-// this Pod.
+// TestReportsObjectsThatCannotBeDecoded stores a Pod whose containers are not a list. The informer must report this
+// Pod and skip it.
 func TestReportsObjectsThatCannotBeDecoded(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)
@@ -167,8 +167,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// TestTransformThatReturnsNil runs client-go's informer and an informer of this package with a transform that returns
-// nil for Pods on the node "hidden". Both must skip these states of a Pod. But only client-go also skips its deletion.
+// TestTransformThatReturnsNil runs both client-go's informer and this package's with a transform that returns nil
+// for Pods on the node "hidden". Both must skip such states of a Pod, but only client-go also skips its deletion.
 func TestTransformThatReturnsNil(t *testing.T) {
 	for name, create := range map[string]func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer{
 		"client-go": cache.NewSharedIndexInformer, "listwatch": NewSharedIndexInformer,
@@ -212,7 +212,8 @@ func TestTransformThatReturnsNil(t *testing.T) {
 	}
 }
 
-// A list must contain all objects except those for which the transform returns nil. In client-go, no object arrives.
+// The store must contain all listed objects except those for which the transform returns nil. In client-go, no
+// object arrives at all.
 func TestTransformThatReturnsNilDuringList(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
@@ -254,7 +255,7 @@ func reportedErrors(t *testing.T) (all func() []string) {
 	}
 }
 
-// podAndName is a type that transforms return instead of *corev1.Pod.
+// podAndName is what transforms return instead of *corev1.Pod.
 type podAndName struct {
 	corev1.Pod
 	name string

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestControllerRuntimeSuites checks that each spec that passes with client-go's informers also passes with informers
-// of listwatch. The environment variable CONFORMANCE selects suites, for example CONFORMANCE=cache,source.
+// TestControllerRuntimeSuites checks that each spec that passes with client-go's informers also passes with
+// listwatch's. The environment variable CONFORMANCE selects suites, for example CONFORMANCE=cache,source.
 func TestControllerRuntimeSuites(t *testing.T) {
 	assets := envtestAssets(t)
 	source := copyOfControllerRuntime(t)
@@ -28,8 +28,8 @@ func TestControllerRuntimeSuites(t *testing.T) {
 	}
 }
 
-// runSuite runs a compiled test suite with the given cache, "client-go" or "listwatch". It returns the result of each
-// spec.
+// runSuite runs a compiled test suite with the given cache, "client-go" or "listwatch". It returns the result of
+// each spec.
 func runSuite(t *testing.T, source, suite, binary, assets, cache string) results {
 	report := filepath.Join(t.TempDir(), cache+".json")
 	command := exec.Command(binary, "-test.timeout=10m", "-ginkgo.json-report="+report)

@@ -1,4 +1,4 @@
-// Package conformance runs the test suites of controller-runtime with the cache of package controllerruntime. Its test
-// replaces the constructor of the cache in a copy of controller-runtime. Each spec that passes with client-go's
-// informers must pass with informers of listwatch.
+// Package conformance runs controller-runtime's test suites with the cache from package controllerruntime. It
+// replaces the cache's constructor in a copy of controller-runtime. Each spec that passes with client-go's
+// informers must also pass with listwatch's.
 package conformance

@@ -35,7 +35,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
 
-// observed is a program with informers of one library. It collects the lines of its log. It implements [logr.LogSink].
+// observed is a program that uses one library's informers. It implements [logr.LogSink] and collects its own log
+// lines.
 type observed struct {
 	name, host                string
 	secrets, configs, widgets cache.SharedIndexInformer
@@ -46,7 +47,7 @@ type observed struct {
 	connections []net.Conn
 }
 
-// dial opens a connection that cut can close.
+// dial opens a connection that cut can close later.
 func (o *observed) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	made, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	o.mu.Lock()
@@ -57,7 +58,7 @@ func (o *observed) dial(ctx context.Context, network, address string) (net.Conn,
 	return made, err
 }
 
-// cut closes all connections of the program.
+// cut closes all the program's connections.
 func (o *observed) cut() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,7 +79,7 @@ func (o *observed) Error(err error, message string, about ...any) {
 	o.add("error", message, err, about)
 }
 
-// add adds a normalized line: the level, the message, the type of the objects and the reason of the error.
+// add adds a normalized line: the level, the message, the type of the objects and the reason for the error.
 func (o *observed) add(level, message string, err error, about []any) {
 	var objects any
 	for n := 0; n+1 < len(about); n += 2 {
@@ -102,7 +103,8 @@ func (o *observed) all() []string {
 
 func (o *observed) logged(line string) bool { return slices.Contains(o.all(), line) }
 
-// codes is a [metrics.ResultMetric]. The two programs use different names of the server's host.
+// codes is a [metrics.ResultMetric]. It tells the two programs apart because they use different host names for the
+// server.
 type codes struct {
 	mu     sync.Mutex
 	byHost map[string]map[string]bool
@@ -128,15 +130,16 @@ var (
 	widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 )
 
-// TestObservability runs programs with client-go's informers and with this module's on a real API server with RBAC. Their
-// logs and the metric of their requests must agree, line by line, up to the differences that are named here.
+// TestObservability runs one program with client-go's informers and one with this module's against a real API
+// server with RBAC. Their logs and their request metrics must agree line by line, except for the differences listed
+// here.
 func TestObservability(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, environment.Stop()) }()
 	counted := &codes{byHost: map[string]map[string]bool{}}
-	before := metrics.RequestResult // of controller-runtime, which has called metrics.Register
+	before := metrics.RequestResult // set by controller-runtime, which has called metrics.Register
 	metrics.RequestResult = counted
 	defer func() { metrics.RequestResult = before }()
 	s := scene{t, kubernetes.NewForConfigOrDie(config), dynamic.NewForConfigOrDie(config)}
@@ -183,7 +186,7 @@ func TestObservability(t *testing.T) {
 	s.undefine()
 	const missing = "error: Failed to watch: example.com/v1, Resource=widgets: NotFound"
 	for _, o := range both {
-		o.cut() // the server would keep the watches of the old collection open
+		o.cut() // the server would keep watches on the old collection open
 	}
 	each("the CRD is deleted", func(o *observed) bool { return o.logged(missing) })
 	s.define("Cluster")
@@ -197,12 +200,13 @@ func TestObservability(t *testing.T) {
 
 	require.Equal(t, []string{forbidden, missing}, errorsOf(stock))
 	require.Equal(t, errorsOf(stock), errorsOf(ours))
-	// The server may answer 429 while it removes a collection. The administrator uses the host of client-go's program.
+	// The server may answer 429 while it removes a collection. The administrator uses the same host name as
+	// client-go's program, so its codes are a superset.
 	got := slices.DeleteFunc(counted.of(ours.host), func(code string) bool { return code == "GET 429" })
 	require.Equal(t, []string{"GET 200", "GET 403", "GET 404"}, got)
 	require.Subset(t, counted.of(stock.host), got)
 	t.Logf("client-go:\n%s\nlistwatch:\n%s", strings.Join(stock.all(), "\n"), strings.Join(ours.all(), "\n"))
-	// Only this module's line names the collection, the cause and the next request, for each kind of failure.
+	// Unlike client-go, this module logs the collection, the cause and the next request for each kind of failure.
 	for _, line := range information(stock) {
 		require.Contains(t, line, "info: Warning: watch ended with error: ")
 	}
@@ -219,7 +223,7 @@ func information(o *observed) []string {
 	return slices.DeleteFunc(o.all(), func(line string) bool { return strings.HasPrefix(line, "error: ") })
 }
 
-// programs returns the program with client-go's informers and the one with this module's.
+// programs returns two programs: one with client-go's informers and one with this module's.
 func programs(t *testing.T, config *rest.Config) (stock, ours *observed) {
 	port := strings.TrimRight(config.Host[strings.LastIndex(config.Host, ":"):], "/")
 	stock = &observed{name: "client-go", host: "127.0.0.1" + port, lines: map[string]bool{}}
@@ -252,7 +256,7 @@ func programs(t *testing.T, config *rest.Config) (stock, ours *observed) {
 	return stock, ours
 }
 
-// scene changes the cluster as an administrator.
+// scene changes the cluster as an administrator would.
 type scene struct {
 	*testing.T
 	client  kubernetes.Interface
@@ -270,7 +274,7 @@ func (s scene) grant(name string, rule rbacv1.PolicyRule) {
 	require.NoError(s, err)
 }
 
-// namespace creates the namespace with a ConfigMap that the operator may read.
+// namespace creates the namespace and a ConfigMap that the operator may read.
 func (s scene) namespace() {
 	_, err := s.client.CoreV1().Namespaces().Create(s.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{})
 	require.NoError(s, err)
@@ -287,7 +291,7 @@ func (s scene) namespace() {
 	require.NoError(s, err)
 }
 
-// removeNamespace does the work of the namespace controller, which does not run here.
+// removeNamespace does the namespace controller's work, because that controller does not run here.
 func (s scene) removeNamespace() {
 	now := metav1.DeleteOptions{}
 	require.NoError(s, s.client.CoreV1().Namespaces().Delete(s.Context(), "shop", now))
@@ -310,7 +314,7 @@ func (s scene) eventually(condition func() bool) {
 	require.Eventually(s, condition, 2*time.Minute, 20*time.Millisecond)
 }
 
-// define creates the CRD, and waits until the server serves it.
+// define creates the CRD and waits until the server serves it.
 func (s scene) define(scope string) {
 	_, err := s.dynamic.Resource(crds).Create(s.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": "widgets.example.com"},
@@ -338,8 +342,8 @@ func widget() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}}}
 }
 
-// elect makes a program win the election of a leader, lose it to another holder of the Lease, and win it again. The
-// program follows ConfigMaps while it is the leader.
+// elect makes a program win a leader election, lose the Lease to another holder, and win it again. The program
+// follows ConfigMaps while it is the leader.
 func (s scene) elect(o *observed) {
 	terms := make(chan cache.SharedIndexInformer, 10)
 	lost := make(chan struct{}, 10)
@@ -370,7 +374,7 @@ func (s scene) elect(o *observed) {
 	first := <-terms
 	s.eventually(first.HasSynced)
 	leases := s.client.CoordinationV1().Leases("default")
-	s.eventually(func() bool { // another holder takes the Lease, between two renewals
+	s.eventually(func() bool { // another holder takes the Lease between two renewals
 		lease, err := leases.Get(s.Context(), o.name, metav1.GetOptions{})
 		require.NoError(s, err)
 		other := "other"

@@ -36,8 +36,8 @@ func (a *accepts) RoundTrip(request *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(request)
 }
 
-// TestProtobufOfAPIServer runs informers against a real API server. They must request built-in types as protobuf, and
-// return the same objects as client-go's informers.
+// TestProtobufOfAPIServer runs informers against a real API server. They must request built-in types as protobuf
+// and return the same objects as client-go's informers.
 func TestProtobufOfAPIServer(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()
@@ -90,7 +90,7 @@ func informersOf(factory informers.SharedInformerFactory) []cache.SharedIndexInf
 	return []cache.SharedIndexInformer{factory.Core().V1().ConfigMaps().Informer(), factory.Apps().V1().Deployments().Informer()}
 }
 
-// create creates a ConfigMap and a Deployment with this name.
+// create creates a ConfigMap and a Deployment, both called name.
 func create(t *testing.T, clientset kubernetes.Interface, name string) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
@@ -112,7 +112,7 @@ func create(t *testing.T, clientset kubernetes.Interface, name string) {
 	require.NoError(t, err)
 }
 
-// wait blocks until the informer has the object with this name in the namespace "default", and returns the object.
+// wait blocks until the informer has the object called name in the namespace "default", and returns the object.
 func wait(t *testing.T, informer cache.SharedIndexInformer, name string) metav1.Object {
 	var found any
 	require.Eventually(t, func() bool {

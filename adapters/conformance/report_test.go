@@ -23,7 +23,7 @@ func (r results) count(state string) (n int) {
 	return n
 }
 
-// lost returns the specs that pass in stock but not in ours. Each element also contains the state of the spec in ours.
+// lost returns the specs that pass in stock but not in ours, each with its state in ours.
 func lost(stock, ours results) (specs []string) {
 	for spec, state := range stock {
 		if state == "passed" && ours[spec] != "passed" {
@@ -49,8 +49,8 @@ func TestLostSpecsAreFound(t *testing.T) {
 	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
-// readReport returns the results in a JSON report of Ginkgo. If several specs have the same text, one failure makes the
-// result a failure.
+// readReport returns the results in Ginkgo's JSON report. Several specs may have the same text; they fail if one of
+// them fails.
 func readReport(t *testing.T, path string, output []byte) results {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err, "the suite wrote no report:\n%s", output)

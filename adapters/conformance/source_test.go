@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suites returns the suites that CONFORMANCE selects. By default, these are the packages of controller-runtime whose
+// suites returns the suites selected by CONFORMANCE. By default, these are the controller-runtime packages whose
 // tests use a cache.
 func suites() []string {
 	if chosen := os.Getenv("CONFORMANCE"); chosen != "" {
@@ -23,7 +23,7 @@ func suites() []string {
 	return []string{"cache", "source", "client", "controller", "builder"}
 }
 
-// constructor is a template of a Go file with the function newCache. The parameter of the template is the package name.
+// constructor is a template for a Go file that defines the function newCache. Its parameter is the package name.
 //
 //go:embed testdata/newcache.txt
 var constructor string
@@ -72,7 +72,7 @@ func replaceConstructor(t *testing.T, path string) {
 	write(t, path, string(stock.ReplaceAll(text, []byte("newCache"))))
 }
 
-// requireAdapters adds the adapters module and its checksums to go.mod and go.sum of the copy.
+// requireAdapters adds the adapters module and its checksums to the copy's go.mod and go.sum.
 func requireAdapters(t *testing.T, module string) {
 	adapters, err := filepath.Abs("..")
 	require.NoError(t, err)

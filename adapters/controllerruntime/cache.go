@@ -21,22 +21,22 @@ import (
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
 
-// Options contains settings for the informers of a cache. [clientgo.Extras] documents the fields. Pass the method
+// Options contains settings for a cache's informers. [clientgo.Extras] documents the fields. Pass the method
 // NewCache to the manager:
 //
-//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
+// 	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
 type Options clientgo.Extras
 
-// NewCache returns controller-runtime's cache with informers of listwatch. It is a [cache.NewCacheFunc]:
+// NewCache returns controller-runtime's cache, but with listwatch's informers. It is a [cache.NewCacheFunc]:
 //
-//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
+// 	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
-// If opts.NewInformer is set, the cache uses this function to create its informers instead.
+// If opts.NewInformer is set, the cache creates its informers with that function instead.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return Options{}.NewCache(config, opts)
 }
 
-// NewCache is like the function [NewCache], but its informers have the settings of o.
+// NewCache is like the function [NewCache], but applies the settings in o to its informers.
 func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	if opts.NewInformer != nil {
 		return cache.New(config, opts)
@@ -48,7 +48,7 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		}
 	}
 	if opts.Scheme == nil {
-		opts.Scheme = scheme.Scheme // the default of controller-runtime
+		opts.Scheme = scheme.Scheme // controller-runtime's default
 	}
 	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
 	shared, made := sharedKinds(opts), &decodingCache{scheme: opts.Scheme, restores: o.StateDir != ""}
@@ -60,8 +60,9 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		made.followers.add(kind, formOf(example), informer)
 		return informer
 	}
-	// The list requests of controller-runtime are only recorded, so rate limits would only delay the informers. Without
-	// opts.Mapper, the discovery of resources has no rate limits, either. It sends few requests.
+	// controller-runtime's list requests are only recorded, so rate limits would merely delay the informers.
+	// Without opts.Mapper, resource discovery has no rate limit either, which is fine because it sends few
+	// requests.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
 	stock, err := cache.New(unlimited, opts)
@@ -84,8 +85,8 @@ func newHTTPClient(config *rest.Config) (*http.Client, error) {
 	return client, nil
 }
 
-// sharedKinds returns a function that reports whether readers of a kind may share structs, because the options disable deep
-// copies for all or some of its objects.
+// sharedKinds returns a function that reports whether readers of a kind may share structs. They may if the options
+// disable deep copies for all or some objects of this kind.
 func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 	all := set(opts.DefaultUnsafeDisableDeepCopy)
 	for _, namespace := range opts.DefaultNamespaces {
@@ -104,13 +105,12 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 	return func(kind schema.GroupVersionKind) bool { return all || kinds[kind] }
 }
 
-// decodingCache is controller-runtime's cache. Its informers give its readers objects that are decoded when they are
-// copied.
+// decodingCache is controller-runtime's cache with informers whose objects are only decoded when they are copied.
 type decodingCache struct {
 	cache.Cache
 	followers followers
 	scheme    *runtime.Scheme
-	restores  bool // the informers may start with the objects of an earlier process
+	restores  bool // the informers may start with objects that an earlier process saved
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable, as controller-runtime's cache does.
@@ -124,8 +124,9 @@ func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) e
 	return c.Cache.RemoveInformer(ctx, obj)
 }
 
-// Get implements [client.Reader]. An informer has no struct that controller-runtime could return without a copy. If opts
-// disable the copy, Get asks the informer for a copy that shares nested values.
+// Get implements [client.Reader]. controller-runtime cannot return an object without a copy, because an informer
+// keeps no struct. If opts disable the deep copy, Get asks the informer for a copy that shares nested values
+// instead.
 func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	var all client.GetOptions
 	all.ApplyOptions(opts)
@@ -135,14 +136,14 @@ func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out clien
 		if err := c.Cache.Get(ctx, shared, out, opts...); err == nil {
 			return nil
 		}
-		// Only an error for the name of the caller is useful.
+		// The error refers to the shared name, so the read below runs again for the name that the caller knows.
 	}
 	return again(func() error { return c.Cache.Get(ctx, key, out, opts...) })
 }
 
-// List implements [client.Reader]. If a label must have a certain value, List selects the objects with an index instead of
-// comparing the labels of all objects. If opts disable deep copies, List behaves like Get, except that objects selected by
-// fields share nothing.
+// List implements [client.Reader]. If a label must have a certain value, List selects the objects with an index
+// instead of comparing the labels of all objects. If opts disable deep copies, the objects share nested values, as
+// in Get, unless opts select them by field.
 func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	var all client.ListOptions
 	all.ApplyOptions(opts)
@@ -160,7 +161,7 @@ func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ..
 
 func set(disabled *bool) bool { return disabled != nil && *disabled }
 
-// requiredLabel returns a label that each selected object has, and its value.
+// requiredLabel returns a label, and its value, that every selected object must have.
 func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	if selector == nil {
 		return "", "", false
@@ -174,8 +175,9 @@ func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// again repeats a read that has received an object that cannot be decoded. controller-runtime's error only names the Go
-// type of its stand-in. From then on, the informer returns the decode error itself, or leaves the object out of lists.
+// again repeats a read that has found an undecodable object, because controller-runtime's error only names the Go
+// type of the stand-in for that object. In the second read, the informer returns the decode error itself or leaves
+// the object out of the list.
 func again(read func() error) error {
 	err := read()
 	if err != nil && strings.Contains(err.Error(), "clientgo.undecodable") {

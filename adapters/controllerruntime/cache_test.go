@@ -28,12 +28,12 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// startCache returns a running cache of this package, which stops when the test ends.
+// startCache starts a cache created by this package's NewCache and stops it when the test ends.
 func startCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
 	return start(t, server, NewCache, opts)
 }
 
-// startStockCache returns a running cache with client-go's informers, which stops when the test ends.
+// startStockCache starts a cache with client-go's informers and stops it when the test ends.
 func startStockCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
 	return start(t, server, cache.New, opts)
 }
@@ -158,7 +158,7 @@ func TestDropManagedFields(t *testing.T) {
 	}
 }
 
-// TestInformerType checks the type name of informers, because docs/drop-in.md contains it.
+// TestInformerType checks the type name of informers, because docs/drop-in.md mentions it.
 func TestInformerType(t *testing.T) {
 	c := startCache(t, startServer(t), cache.Options{})
 	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})
@@ -166,7 +166,7 @@ func TestInformerType(t *testing.T) {
 	require.Equal(t, "*clientgo.informer", fmt.Sprintf("%T", informer))
 }
 
-// An operator can ask for the state of an informer, because HasSynced never becomes false again.
+// An operator must be able to query an informer's state, because HasSynced never becomes false again.
 func TestStateOfInformer(t *testing.T) {
 	server := startServer(t)
 	c := startCache(t, server, cache.Options{})

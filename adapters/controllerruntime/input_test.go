@@ -56,8 +56,8 @@ func TestSameErrorsAsControllerRuntime(t *testing.T) {
 	}
 }
 
-// TestFollowsRecreatedResource removes a resource type and adds it again with a different object. The cache must then
-// contain only the new object.
+// TestFollowsRecreatedResource removes a resource type and adds it again with a different object. After that, the
+// cache must contain only the new object.
 func TestFollowsRecreatedResource(t *testing.T) {
 	server := startServer(t)
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// heap returns the size of the heap after a garbage collection, in bytes.
+// heap returns the heap size in bytes after a garbage collection.
 func heap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -33,7 +33,7 @@ func heap() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// The informers keep no decoded struct after a reader has its copy.
+// The informers must not keep a decoded struct once a reader has its copy.
 func TestReadObjectsDoNotStayInMemory(t *testing.T) {
 	const objects, size = 200, 100 << 10
 	server := startServer(t)
@@ -74,8 +74,8 @@ func TestReadersOwnTheirObjects(t *testing.T) {
 	}
 }
 
-// A reader that disables the deep copy shares nested values with the next such reader, as in controller-runtime. The kind
-// that controller-runtime sets is not shared.
+// If a reader disables the deep copy, it shares nested values with the next such reader, as in controller-runtime.
+// The kind, which controller-runtime sets on each object, must not be shared.
 func TestReadersShareObjectsWithoutDeepCopy(t *testing.T) {
 	server := labeled(t)
 	c := startCache(t, server, cache.Options{})
@@ -204,7 +204,8 @@ func names(t *testing.T, list client.ObjectList) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// A field selector with two requirements calls an index function for the objects that the first requirement selects.
+// If a field selector has two requirements, the index function for one is called for the objects that the other
+// selects.
 func TestListByTwoFields(t *testing.T) {
 	server := labeled(t)
 	c := startCache(t, server, cache.Options{})
@@ -237,7 +238,8 @@ func TestUndecodableObject(t *testing.T) {
 	}
 }
 
-// Listing by labels does not look at objects with other labels, and more labels than indexes can be used.
+// A list by label must not look at objects with other labels. It must also work with more labels than there are
+// indexes.
 func TestLabelIndex(t *testing.T) {
 	server := startServer(t)
 	for n := range 2000 {
@@ -265,7 +267,7 @@ func TestLabelIndex(t *testing.T) {
 	}
 }
 
-// The index contains the labels that a transform has set, even if the result has another type.
+// The index must contain the labels that a transform has set, even if the transform changes the object's type.
 func TestLabelIndexOfTransformedObjects(t *testing.T) {
 	server := labeled(t)
 	c := startCache(t, server, cache.Options{DefaultTransform: func(object any) (any, error) {

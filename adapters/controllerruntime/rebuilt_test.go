@@ -16,7 +16,7 @@ import (
 )
 
 // TestFollowsRebuiltServer closes a server and starts another one on the same port. Its objects have the same
-// resourceVersions. One of them has the same name as before, but another UID.
+// resourceVersions as before. One of them has the same name, but another UID.
 func TestFollowsRebuiltServer(t *testing.T) {
 	old, rebuilt := startServer(t), startServer(t)
 	put(t, old, "a", "web:1")
@@ -49,7 +49,7 @@ func uidsOf(server *lwtest.Server) (uids []string) {
 	return uids
 }
 
-// serveAt serves a server's API also at the address of a closed server.
+// serveAt makes a server's API also available at the address of a closed server.
 func serveAt(t *testing.T, server, closed *lwtest.Server) {
 	var listener net.Listener
 	eventually(t, func() (ok bool) { // a client's ephemeral port can block the address briefly

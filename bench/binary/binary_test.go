@@ -32,13 +32,13 @@ func TestProgramsPrintTheSame(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, program.Start())
 			changePod(t, server, bufio.NewScanner(output))
-			stop() // kills the program through its context
+			stop() // kills the program by canceling its context
 			require.Error(t, program.Wait())
 		})
 	}
 }
 
-// changePod creates, updates and deletes a Pod, and requires the program to print each change.
+// changePod creates, updates and deletes a Pod, and checks that the program prints each change.
 func changePod(t *testing.T, server *lwtest.Server, lines *bufio.Scanner) {
 	put := func(phase string) error {
 		_, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"web"},"status":{"phase":"`+phase+`"}}`)

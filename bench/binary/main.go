@@ -1,6 +1,6 @@
-// Command binary compares the size of two programs that print the changes of all Pods. The program listwatch uses an
-// informer of listwatch, and clientgo uses a dynamic informer of client-go. For each program, the command prints the
-// stripped size for linux/amd64 in MB, and the number of modules without the main module.
+// Command binary compares the size of two programs that print the changes of all Pods. The program listwatch uses
+// listwatch's informer, and clientgo uses client-go's dynamic informer. For each program, the command prints its
+// stripped size for linux/amd64 in MB, and the number of modules that it depends on.
 package main
 
 import (

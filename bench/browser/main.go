@@ -1,5 +1,5 @@
-// Command browser is the server of the benchmark run.mjs. It serves the benchmark page and Pods, and prints its URL.
-// Its argument is the folder of the page.
+// Command browser is the server for the benchmark run.mjs. It serves the benchmark page and Pods, and prints its
+// URL. Its argument is the folder that contains the page.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 )
 
-// cached allows browsers to cache responses forever, because Vite puts a hash of the content into the names of assets.
+// cached lets browsers cache responses forever, because Vite puts a content hash into the names of assets.
 func cached(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")

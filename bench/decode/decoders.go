@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// tenFields lists the fields that a Pod table in a user interface shows.
+// tenFields lists the fields that a user interface typically shows in a table of Pods.
 var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 	"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
 	"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount"}
@@ -28,13 +28,13 @@ const (
 	asProtobuf = runtime.ContentTypeProtobuf
 )
 
-// Names of decoders. The baseline only copies each line, so that no decoder can be cheaper.
+// Names of decoders. The baseline only copies each line, which is the least that any decoder must do.
 const (
 	baseline = "baseline: find and copy each line"
 	rawCodec = "listwatch, lw.RawCodec"
 )
 
-// decoders contains all decoders in the order of the measurement.
+// decoders contains all decoders in the order in which they are measured.
 var decoders = []decoder{
 	newDecoder(rawCodec, asJSON, watched(lw.RawCodec{})),
 	newDecoder(baseline, asJSON, copyLines),
@@ -47,15 +47,15 @@ var decoders = []decoder{
 	newDecoder("client-go, *corev1.Pod from protobuf", asProtobuf, negotiated(scheme.Codecs.WithoutConversion())),
 }
 
-// decoder decodes the events of a watch into objects of one library. run decodes n events in a format and returns a
-// slice of the last `held` decoded objects.
+// decoder decodes watch events into one library's objects. run decodes n events and returns a slice of the last
+// held objects.
 type decoder struct {
 	name   string
 	format string // media type
 	run    func(events io.Reader, n, held int) (objects any)
 }
 
-// stream returns an endless reader that repeats the events in the format of the decoder.
+// stream returns an endless reader that repeats the events in the decoder's format.
 func (d decoder) stream(events *events) io.Reader { return sample.Loop(events.encoded(d.format)) }
 
 // newDecoder returns a decoder. decode must read n events and call keep with each object.

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestDecodersAgree checks that all decoders return the Pods that were encoded.
+// TestDecodersAgree checks that every decoder returns the Pods that were encoded.
 func TestDecodersAgree(t *testing.T) {
 	pods := sample.Pods(1, 3)
 	events := newEvents(pods)

@@ -43,7 +43,7 @@ func (t transport) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(t.body)}, nil
 }
 
-// copyLines copies the lines without decoding them. Its buffer has the same size as the buffer of lw.Client.
+// copyLines copies the lines without decoding them. Its buffer is as large as lw.Client's.
 func copyLines(_ string, events io.Reader, n int, keep func([]byte)) {
 	buffer := make([]byte, 64<<10)
 	start, end := 0, 0
@@ -64,8 +64,8 @@ func copyLines(_ string, events io.Reader, n int, keep func([]byte)) {
 	}
 }
 
-// negotiated returns a function that decodes events with client-go's watch decoder and the given serializer. It omits
-// the goroutine and the channel of a client-go watch.
+// negotiated returns a function that decodes events with client-go's watch decoder and the given serializer. It
+// leaves out the goroutine and the channel of a client-go watch.
 func negotiated(serializer runtime.NegotiatedSerializer) func(string, io.Reader, int, func(runtime.Object)) {
 	return func(mediaType string, events io.Reader, n int, keep func(runtime.Object)) {
 		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)

@@ -1,10 +1,10 @@
-// Command decode measures the cost of decoding a watch event of a 6.5 kB Pod: the CPU time in µs, including garbage
-// collection, and the allocations. Each library decodes events in the same way as in its watches. The last 1,000
+// Command decode measures what it costs to decode a watch event with a 6.5 kB Pod: the CPU time in µs, including
+// garbage collection, and the allocations. Each library decodes events as in its own watches. The last 1,000
 // decoded objects stay reachable, so that the garbage collector has as much work as in a program with a store.
 //
-// The command then measures the heap that 10,000 decoded Pods occupy, in kB per Pod. The result includes allocator
-// overhead, and the dictionaries and buffers of cache/compact. The similar Pods come from a single workload, which
-// helps only cache/compact. The other Pods come from 1,000 templates. Each heap is measured in a separate process.
+// The command then measures how much heap 10,000 decoded Pods occupy, in kB per Pod. The result includes allocator
+// overhead, and cache/compact's dictionaries and buffers. The similar Pods come from a single workload, which helps
+// only cache/compact. The other Pods come from 1,000 templates. Each heap is measured in a separate process.
 package main
 
 import (
@@ -77,13 +77,13 @@ func once(name string, events *events, n int) harness.Figures {
 	return harness.Figures{"CPU time": ns / 1000, "allocations": float64(after.Mallocs-before.Mallocs) / float64(n)}
 }
 
-// task is a measurement of the heap. The Pods are similar if Templates is zero.
+// task is a heap measurement. If Templates is zero, all Pods are similar.
 type task struct {
 	Decoder         string
 	Pods, Templates int
 }
 
-// retain decodes all Pods and keeps the objects in memory. It returns the growth of the heap per Pod in bytes.
+// retain decodes all Pods and keeps the objects in memory. It returns how much the heap grows per Pod, in bytes.
 func retain(t task) float64 {
 	pods := sample.Pods(1, t.Pods)
 	if t.Templates > 0 {

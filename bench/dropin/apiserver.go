@@ -94,7 +94,7 @@ func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []typ
 	return keys
 }
 
-// change sends perSecond updates per second, one to each Pod in turn. It returns the first error, or the error of ctx
+// change sends perSecond updates per second, to one Pod after another. It returns the first error, or ctx's error
 // when ctx is done.
 func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
 	ticks := time.NewTicker(time.Second / perSecond)

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Names of the figures.
+// Names of the measured quantities.
 const (
 	syncCPU       = "CPU to sync, ms"
 	peakRSS       = "peak RSS while syncing, MB"
@@ -36,13 +36,13 @@ const (
 	nextList      = "CPU per object of the next List, µs"
 )
 
-// task is the input of a process that measures one cache.
+// task is the input for a process that measures one cache.
 type task struct {
 	Server                           serve.Address
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
-	JSON                             bool   // typed Pods arrive as JSON, like custom resources
-	Kubeconfig                       string // content of a kubeconfig for a kube-apiserver; replaces Server
+	JSON                             bool   // typed Pods arrive as JSON, to stand for custom resources
+	Kubeconfig                       string // content of a kubeconfig for a kube-apiserver; if set, Server is not used
 }
 
 // objects returns an empty Pod and an empty PodList, typed or unstructured.
@@ -92,7 +92,7 @@ func measure(t task) harness.Figures {
 	}
 	runtime.GC()
 	found[firstList] = harness.CPUPer(t.Pods, list) / 1e3
-	lists, gets := 10, 10*t.Pods // enough to run the garbage collector several times
+	lists, gets := 10, 10*t.Pods // enough to trigger several garbage collections
 	found[nextList] = harness.CPUPer(lists*t.Pods, func() {
 		for range lists {
 			list()

@@ -1,5 +1,6 @@
-// Command dropin compares two implementations of controller-runtime's cache: the default implementation with
-// client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as JSON.
+// Command dropin compares two implementations of controller-runtime's cache: the default one, which uses
+// client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as
+// JSON.
 //
 // Each measurement runs in a separate process. The server sends each list in one page.
 package main
@@ -29,7 +30,8 @@ const (
 
 var both = []string{clientGoName, listwatchName}
 
-// goals contains the maximum ratio of listwatch to client-go for typed and unstructured Pods. Zero means no maximum.
+// goals contains the maximum ratios of listwatch to client-go, first for typed and then for unstructured Pods. Zero
+// means no maximum.
 var goals = map[string][2]float64{
 	syncCPU:       {0.5, 0.5},
 	peakRSS:       {0.45, 0.45},
@@ -82,7 +84,8 @@ func compare(ctx context.Context) error {
 	return nil
 }
 
-// compareCaches adds the ratios of both caches to the results, and with a handler also the medians.
+// compareCaches adds the ratio between the two caches to the results. If a handler is used, it also adds the
+// medians.
 func compareCaches(ctx context.Context, t task, results published.Results) error {
 	found, err := harness.Compare(*rounds, both, func(contender string) (figures harness.Figures, err error) {
 		t.Listwatch = contender == listwatchName

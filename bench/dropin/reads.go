@@ -16,17 +16,17 @@ import (
 
 const (
 	readPods   = 15_000
-	readLists  = 12 // full Lists, one every readPeriod
+	readLists  = 12 // full lists, one every readPeriod
 	readPeriod = 5 * time.Second
 
 	labeledPods = 80_000
-	perLabel    = 10 // number of Pods that a List by label finds
+	perLabel    = 10 // number of Pods that a list by label finds
 	labelLists  = 100
 
 	cycles = 400 // number of informers that are created and removed
 )
 
-// Names of the figures of -reads.
+// Names of the quantities that -reads measures.
 const (
 	readHeap   = "heap"
 	readPeak   = "peak RSS"
@@ -35,8 +35,8 @@ const (
 	cycledHeap = "heap after the cycles, kB"
 )
 
-// readers contains the maximum ratios of an operator that lists all objects every readPeriod. Custom resources arrive as JSON,
-// so Pods in JSON stand for them.
+// readers contains the maximum ratios for an operator that lists all objects every readPeriod. Pods in JSON stand
+// for custom resources, which also arrive as JSON.
 var readers = []struct {
 	name               string
 	JSON, Unstructured bool
@@ -47,7 +47,8 @@ var readers = []struct {
 	{"unstructured, JSON", true, true, map[string]float64{readHeap: 0.7, readCPU: 1.2}},
 }
 
-// compareReads measures an operator that lists all Pods again and again, Lists by label, and informers that come and go.
+// compareReads measures three workloads: an operator that lists all Pods again and again, lists by label, and
+// informers that come and go.
 func compareReads(ctx context.Context) error {
 	t, results := task{Pods: harness.Size(readPods, 100)}, published.Results{}
 	stop, err := harness.Serve(ctx, "server", serve.Config{Pods: t.Pods, Changed: 1, Protobuf: true}, &t.Server)
@@ -90,7 +91,7 @@ func compareReads(ctx context.Context) error {
 	return harness.Save("reads", results)
 }
 
-// compareWorkers runs a role for both caches in turn.
+// compareWorkers runs a role with each cache in turn.
 func compareWorkers(ctx context.Context, role string, t task) (published.Results, error) {
 	return harness.Compare(*rounds, both, func(contender string) (figures harness.Figures, err error) {
 		t.Listwatch = contender == listwatchName
@@ -113,7 +114,7 @@ func measureReads(t task) harness.Figures {
 	return found
 }
 
-// measureLabels measures Lists by label after the first List, which builds listwatch's index.
+// measureLabels measures lists by label. It leaves out the first one, which builds listwatch's index.
 func measureLabels(t task) harness.Figures {
 	ctx := context.Background()
 	c := t.start(ctx)
@@ -142,7 +143,7 @@ func measureCycles(t task) harness.Figures {
 		harness.MustGet(informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{}))
 		harness.Must(c.RemoveInformer(ctx, object))
 	}
-	cycle() // fills caches that do not grow any more
+	cycle() // fills internal caches, which do not grow any further
 	before := settledHeap()
 	for range harness.Size(cycles, 2) {
 		cycle()
@@ -150,7 +151,7 @@ func measureCycles(t task) harness.Figures {
 	return harness.Figures{cycledHeap: (settledHeap() - before) / 1e3}
 }
 
-// settledHeap returns the size of the heap after removed informers have had the time to stop.
+// settledHeap returns the heap size after giving removed informers time to stop.
 func settledHeap() float64 {
 	time.Sleep(time.Second)
 	return harness.Heap()

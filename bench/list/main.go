@@ -1,10 +1,11 @@
-// Command list measures the cost of syncing an informer of 17,736 Pods, which are 114 MB of JSON. It prints the CPU
-// time in seconds, including garbage collection, and the peak RSS in MB. It then measures an informer of 1,000,000 Pods
-// with cache/compact. The server runs in a separate process. Each measurement runs in a new process.
+// Command list measures what it costs to sync an informer with 17,736 Pods, which are 114 MB of JSON. It prints the
+// CPU time in seconds, including garbage collection, and the peak RSS in MB. It then measures an informer that
+// stores 1,000,000 Pods with cache/compact. The server runs in a separate process, and each measurement in a new
+// one.
 //
-// All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver with a watch cache, the server
-// responds with one page. It rejects streaming lists in the first part of the measurement and serves them in the second
-// part.
+// All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver with a watch cache, the
+// server responds with a single page. The server rejects streaming lists in the first part of the measurement and
+// serves them in the second.
 package main
 
 import (
@@ -22,7 +23,7 @@ var rounds = harness.Rounds(3)
 
 const protobuf = "client-go: typed informer, protobuf"
 
-// workers contains the program of each contender, and the role in which the program runs.
+// workers contains each contender's program and the role in which it runs.
 var workers = map[string][2]string{
 	"listwatch: informer, lw.RawCodec": {"listwatch", "raw"},
 	protobuf:                           {"clientgo", "protobuf"},
@@ -50,7 +51,7 @@ func compare(ctx context.Context) error {
 	return million(ctx, programs)
 }
 
-// compareLists adds the results with or without streaming lists. Figures that are not measured remain empty.
+// compareLists adds the results with or without streaming lists. Combinations that are not measured remain empty.
 func compareLists(ctx context.Context, programs string, streaming bool, results published.Results) error {
 	c, title := serve.Config{Pods: harness.Size(17_736, 200), Streaming: streaming, Protobuf: !streaming}, ", one response"
 	if streaming {
@@ -78,7 +79,7 @@ func compareLists(ctx context.Context, programs string, streaming bool, results 
 	return nil
 }
 
-// million measures a streaming list that the server generates while it sends it.
+// million measures a streaming list that the server encodes on the fly.
 func million(ctx context.Context, programs string) error {
 	c := serve.Config{Pods: harness.Size(1_000_000, 2000), Templates: harness.Size(1000, 100), Streaming: true, Batch: 8}
 	found, err := measure(ctx, c, filepath.Join(programs, "listwatch"), "compact")
@@ -91,7 +92,7 @@ func million(ctx context.Context, programs string) error {
 	return harness.Save("million", results)
 }
 
-// measure runs a program with a new server.
+// measure starts a new server and runs a program with it.
 func measure(ctx context.Context, c serve.Config, program, role string) (found harness.Figures, err error) {
 	var server serve.Address
 	stop, err := harness.Serve(ctx, "server", c, &server)

@@ -22,7 +22,7 @@ import (
 
 const (
 	namespaces = 40
-	injectable = 20 // number of webhook configurations, each with the CA of a different Certificate
+	injectable = 20 // number of webhook configurations, each of which needs the CA of a different Certificate
 	writers    = 8  // maximum number of concurrent requests
 )
 
@@ -33,7 +33,7 @@ func newCluster(config *rest.Config) *cluster {
 	return &cluster{harness.MustGet(client.New(config, client.Options{Scheme: scheme()}))}
 }
 
-// fill creates the namespaces, n Certificates with a Secret each, and the webhook configurations.
+// fill creates the namespaces, n Certificates with one Secret each, and the webhook configurations.
 func (c *cluster) fill(ctx context.Context, n int) error {
 	var objects []client.Object
 	for i := range n {
@@ -55,7 +55,7 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return running.Wait()
 }
 
-// clearCABundles recreates the webhook configurations without the CAs that cainjector has written.
+// clearCABundles recreates the webhook configurations, so that they lose the CAs that cainjector has written.
 func (c *cluster) clearCABundles(ctx context.Context) error {
 	for i := range injectable {
 		if err := c.Delete(ctx, webhooks(i)); err != nil && !apierrors.IsNotFound(err) {

@@ -19,16 +19,16 @@ type line struct {
 	samples     []sample
 }
 
-// axis ranges from zero to end. It has a mark at every multiple of step.
+// axis ranges from zero to end and has a mark at every multiple of step.
 type axis struct{ end, step float64 }
 
-// newAxis returns an axis that includes the value last and has five marks above zero, which are multiples of ten.
+// newAxis returns an axis that includes the value last. It has five marks above zero, at multiples of ten.
 func newAxis(last float64) axis {
 	step := 10 * math.Ceil(last/50)
 	return axis{5 * step, step}
 }
 
-// x and y return the position of a value in pixels.
+// x and y convert a value to a position in pixels.
 func (a axis) x(value float64) float64 { return left + value/a.end*(width-left-right) }
 func (a axis) y(value float64) float64 { return height - bottom - value/a.end*(height-top-bottom) }
 
@@ -61,7 +61,8 @@ func writeGraph(path, title string, lines ...line) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// points returns the points of an SVG polyline. It uses only the first sample of each horizontal pixel.
+// points returns the points of an SVG polyline. If several samples fall on the same horizontal pixel, it uses only
+// the first.
 func points(samples []sample, across, up axis) string {
 	var all []string
 	last := -1.0

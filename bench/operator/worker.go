@@ -21,14 +21,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// limit is the maximum time until cainjector has written all CAs.
+// limit is how long cainjector may take to write all CAs.
 const limit = 2 * time.Minute
 
 // task describes one run of cainjector.
 type task struct {
 	Kubeconfig string
 	Listwatch  bool
-	After      time.Duration // time that cainjector keeps running after it has written all CAs
+	After      time.Duration // how long cainjector keeps running after it has written all CAs
 }
 
 // scheme returns a scheme with the types that cainjector and the benchmark need.
@@ -42,7 +42,8 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// run runs cainjector until its work is complete and t.After has passed. It returns the measurements of this process.
+// run runs cainjector until its work is complete and t.After has passed. It returns what it measured in this
+// process.
 func run(t task) (r result) {
 	ctx := context.Background()
 
@@ -77,7 +78,7 @@ func run(t task) (r result) {
 	return r
 }
 
-// options returns the manager options of cert-manager's own main function, with the cache under test.
+// options returns the manager options from cert-manager's own main function, with the cache under test.
 func (t task) options() ctrl.Options {
 	options := ctrl.Options{
 		Scheme:  scheme(),
@@ -91,7 +92,7 @@ func (t task) options() ctrl.Options {
 	return options
 }
 
-// result contains the measurements of one process.
+// result contains what was measured in one process.
 type result struct {
 	Figures harness.Figures
 	Samples []sample

@@ -1,5 +1,5 @@
-// Command store compares the stores of listwatch and client-go. Each store has an index by namespace and an index by
-// node. The command measures the CPU time of each operation, including garbage collection.
+// Command store compares listwatch's store with client-go's. Each store has an index by namespace and an index by
+// node. The command measures the CPU time per operation, including garbage collection.
 package main
 
 import (
@@ -55,7 +55,7 @@ func compare(context.Context) error {
 	return harness.Save("store", results)
 }
 
-// operations measures the operations of one store. held contains the latest version of each object.
+// operations measures one store's operations. held contains the latest version of each object.
 type operations struct {
 	store  store
 	times  harness.Figures
@@ -105,8 +105,8 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure calls do(i) for each i below times and records the CPU time per unit in nanoseconds. Each call processes the
-// given number of units.
+// measure calls do times times, with i counting up from 0, and records the CPU time per unit in nanoseconds. Each
+// call processes the given number of units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times[operation] = harness.CPUPer(times*units, func() {
 		for i := range times {
@@ -115,7 +115,7 @@ func (o *operations) measure(operation string, times, units int, do func(i int))
 	})
 }
 
-// measureSnapshots measures the wall time, because CPU times are too coarse for such short operations.
+// measureSnapshots measures wall time, because CPU time is too coarse for such short operations.
 func (o *operations) measureSnapshots() {
 	const times = 1000
 	var taking time.Duration
@@ -130,8 +130,8 @@ func (o *operations) measureSnapshots() {
 	o.times[takeSnapshot] = float64(taking.Nanoseconds()) / times
 }
 
-// measureMix measures a random mix of about 80 % updates, 10 % deletions and 10 % additions, and 60 snapshots per 10,000
-// writes.
+// measureMix measures a random mix of about 80 % updates, 10 % deletions and 10 % additions, with 60 snapshots per
+// 10,000 writes.
 func (o *operations) measureMix() {
 	var removed []int
 	o.measure(mix, 2*len(o.held), 1, func(i int) {
@@ -156,7 +156,7 @@ func (o *operations) measureMix() {
 	})
 }
 
-// bytesPerObject adds n objects to the store and returns the bytes of memory that the store uses per object. The
+// bytesPerObject adds n objects to the store and returns how many bytes of memory the store uses per object. The
 // objects themselves do not count.
 func bytesPerObject(s store, n int) float64 {
 	held := newObjects(n)

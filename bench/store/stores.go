@@ -10,14 +10,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// store is the common interface of the compared stores. Each has an index by namespace and an index by node.
+// store is the interface that the compared stores implement. Each store has an index by namespace and an index by
+// node.
 type store interface {
 	put(*object) // adds or replaces an object
 	remove(*object)
 	get(namespace, name string) *object // nil if the object does not exist
-	countOnNode(node string) int        // looks up the objects in the index and returns their number
-	countAll() int                      // lists all objects and returns their number
-	snapshot() bool                     // takes a snapshot; false if the store has no snapshots
+	countOnNode(node string) int        // looks up the objects in the index and counts them
+	countAll() int                      // lists all objects and counts them
+	snapshot() bool                     // takes a snapshot; returns false if the store does not support snapshots
 }
 
 type listwatchStore struct {
@@ -81,7 +82,7 @@ func (s clientGoStore) countAll() int { return len(s.List()) }
 
 func (s clientGoStore) snapshot() bool { return false }
 
-// object is an lw.Keyed with the name of a node.
+// object is an lw.Keyed that also has a node.
 type object struct{ Namespace, Name, Node, Version string }
 
 // GetNamespace implements lw.Keyed.
@@ -96,7 +97,7 @@ func (o *object) GetResourceVersion() string { return o.Version }
 // node returns the name of node i.
 func node(i int) string { return "node-" + strconv.Itoa(i) }
 
-// newObjects returns n objects in 1,000 namespaces.
+// newObjects returns n objects that are spread over 1,000 namespaces.
 func newObjects(n int) []*object {
 	all := make([]*object, n)
 	for i := range all {

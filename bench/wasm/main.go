@@ -1,6 +1,6 @@
-// Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node and
-// Chromium. It measures how fast they decode events, and decode and store a list, in MB/s. The environment variable
-// CHROME may contain the path of Chromium.
+// Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node
+// and Chromium. It measures, in MB/s, how fast each decodes events, and how fast it decodes and stores a list. The
+// environment variable CHROME may contain the path to Chromium.
 package main
 
 import (
@@ -33,7 +33,7 @@ const (
 	maxWait = 5 * time.Minute
 )
 
-// task is the input of page/world.mjs.
+// task is the input for page/world.mjs.
 type task struct {
 	Program string `json:"program,omitempty"` // path of the WASM module; empty for plain JavaScript
 	Course  string `json:"course"`
@@ -42,7 +42,7 @@ type task struct {
 
 // report is the output of page/world.mjs.
 type report struct {
-	Times []float64 // milliseconds of each pass
+	Times []float64 // duration of each pass in milliseconds
 	Error string
 }
 
@@ -95,7 +95,7 @@ func compare(ctx context.Context) error {
 	return harness.Save("wasm", results)
 }
 
-// server serves files and receives the reports of pages.
+// server serves files and receives the reports that pages send.
 type server struct {
 	origin   string
 	wasmExec string            // path of wasm_exec.js
@@ -103,7 +103,8 @@ type server struct {
 	reports  chan report
 }
 
-// newServer starts a server for the page, its modules, wasm_exec.js and the files. It runs until the process exits.
+// newServer starts a server for the page, its modules, wasm_exec.js and the measured data. It runs until the
+// process exits.
 func newServer(ctx context.Context) *server {
 	root := harness.MustGet(exec.CommandContext(ctx, "go", "env", "GOROOT").Output())
 	pods := harness.Size(1000, 100)
@@ -172,7 +173,7 @@ func (s *server) inChromium(ctx context.Context, path string, t task) (result re
 	}
 }
 
-// build returns the WASM module, compiled with the flags of the npm package.
+// build returns the WASM module, compiled with the same flags as the npm package.
 func build(ctx context.Context) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "bench-wasm")
 	if err != nil {
@@ -187,7 +188,7 @@ func build(ctx context.Context) ([]byte, error) {
 	return os.ReadFile(filepath.Join(folder, program))
 }
 
-// findChromium returns the path of Chromium, or "" if it is not installed.
+// findChromium returns Chromium's path, or "" if it is not installed.
 func findChromium() string {
 	for _, name := range []string{os.Getenv("CHROME"), "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -198,7 +199,7 @@ func findChromium() string {
 }
 
 // newEvents returns a watch response with the given number of MODIFIED events for each Pod. Every event changes the
-// resourceVersion, and every fifth event changes the node.
+// resourceVersion, and every fifth event also changes the node.
 func newEvents(pods, times int) (events []byte) {
 	all := sample.Pods(7, pods)
 	for time := range times {

@@ -1,4 +1,4 @@
-// Command listwatch prints the changes of all Pods. The argument is the URL of the server. Without an argument, the
+// Command listwatch prints the changes of all Pods. The argument is the server's URL. Without an argument, the
 // program connects to the cluster in which it runs.
 package main
 

@@ -1,4 +1,4 @@
-// Package harness provides the common parts of the benchmarks: flags, rounds, medians, results, resource usage and
+// Package harness provides what the benchmarks have in common: flags, rounds, medians, results, resource usage and
 // worker processes.
 package harness
 
@@ -22,18 +22,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
-// Short is the flag -short of all benchmarks. A benchmark with this flag does only enough work to show that it runs.
+// Short is the flag -short, which every benchmark has. With it, a benchmark does only enough work to show that it
+// runs.
 var Short = flag.Bool("short", false, "do only enough work to check that the benchmark runs")
 
-// Write is the flag -write of all benchmarks; see [Save].
+// Write is the flag -write, which every benchmark has; see [Save].
 var Write = flag.Bool("write", false, "save the results in bench/results, and update the tables in the documents")
 
-// Rounds defines the flag -rounds with a default of n.
+// Rounds defines the flag -rounds, whose default is n.
 func Rounds(n int) *int {
 	return flag.Int("rounds", n, "number of rounds; most figures are medians of all rounds")
 }
 
-// Size returns the amount of work of a benchmark: full, or short with the flag -short.
+// Size returns short if the flag -short is set, and full otherwise.
 func Size[T any](full, short T) T {
 	if *Short {
 		return short
@@ -70,7 +71,7 @@ func MustGet[T any](value T, err error) T {
 	return value
 }
 
-// Figures contains the measurements of one contender in one round by name.
+// Figures contains what was measured for one contender in one round, by name.
 type Figures map[string]float64
 
 // Compare measures all contenders in turn, once per round, and prints the progress to stderr. The results contain one
@@ -107,7 +108,7 @@ func Median(values []float64) float64 {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// Print prints the results.
+// Print prints results as a table. run names the benchmark.
 func Print(run string, results published.Results) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(maps.Keys(results)) {
@@ -120,9 +121,9 @@ func Print(run string, results published.Results) {
 	Must(table.Flush())
 }
 
-// Save prints the results. If the flag -write is set, it also saves them in bench/results and updates the documents;
-// the working directory must be bench. Without the flag, Save checks that the results contain all figures of the
-// documents.
+// Save prints the results. If the flag -write is set, it also saves them in bench/results and updates the
+// documents; the working directory must be bench. Without the flag, Save only checks that the results contain every
+// figure that the documents need.
 func Save(run string, results published.Results) error {
 	Print(run, results)
 	switch {
@@ -141,7 +142,7 @@ func CPUTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer runs a garbage collection and calls do. It returns the CPU time of the call in nanoseconds, divided by units.
+// CPUPer runs a garbage collection and then do. It returns do's CPU time in nanoseconds, divided by units.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()
@@ -165,11 +166,11 @@ func Heap() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// PeakRSS returns the peak RSS of this process in bytes on Linux, and zero elsewhere. It does not use getrusage, which
-// may report the peak of the parent process.
+// PeakRSS returns this process's peak RSS in bytes on Linux, and zero elsewhere. It does not use getrusage, which
+// may report the parent process's peak.
 func PeakRSS() float64 { return memory("VmHWM:") }
 
-// RSS returns the RSS of this process in bytes on Linux, and zero elsewhere.
+// RSS returns this process's RSS in bytes on Linux, and zero elsewhere.
 func RSS() float64 { return memory("VmRSS:") }
 
 // memory returns a field of /proc/self/status in bytes, or zero if the field is missing.

@@ -32,7 +32,7 @@ func TestWorkIgnoresOtherArguments(t *testing.T) {
 	require.False(t, Work(Worker("role", func(int) int { panic("not this process") })))
 }
 
-// TestMain also runs the roles of TestProcesses in worker processes.
+// TestMain also runs the roles that TestProcesses needs in worker processes.
 func TestMain(m *testing.M) {
 	double := Worker("double", func(n int) int { return 2 * n })
 	server := Server("server", func(name string) string { return "address of " + name })

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Role is a function that runs in a separate process of the benchmark.
+// Role is a function that a benchmark runs in a separate process.
 type Role struct {
 	name  string
 	carry func(argument []byte)
@@ -34,7 +34,8 @@ func Server[T, A any](name string, start func(T) A) Role {
 	}}
 }
 
-// Work runs the role for which this process was started. It returns false if the process has no role.
+// Work runs the role for which this process was started. It returns false if the process was started without a
+// role.
 func Work(roles ...Role) bool {
 	if len(os.Args) != 3 {
 		return false
@@ -66,7 +67,8 @@ func RunProgram(ctx context.Context, path, role string, task, result any) error 
 	return json.Unmarshal(output, result)
 }
 
-// Serve starts a server in a new process of this program and decodes its address into address. stop ends the process.
+// Serve starts a server in a new process of this program and decodes its address into address. stop ends that
+// process.
 func Serve(ctx context.Context, role string, config, address any) (stop func(), err error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -95,8 +97,8 @@ func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
 	return cmd
 }
 
-// Build runs go build with args in the current folder and returns the temporary folder with the programs. The caller
-// must delete the folder.
+// Build runs go build with args in the current folder. It returns the temporary folder that contains the programs;
+// the caller must delete it.
 func Build(ctx context.Context, args ...string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "bench"); err != nil {
 		return "", err

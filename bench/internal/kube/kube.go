@@ -1,4 +1,4 @@
-// Package kube starts the kube-apiserver that make e2e-server has built.
+// Package kube starts the kube-apiserver that was built by make e2e-server.
 package kube
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 // Start starts etcd and a kube-apiserver with the CustomResourceDefinitions in the given folders. root is the
-// repository's root. The clients of the returned configuration have no rate limit. The caller must call Stop.
+// repository's root. Clients that use the returned configuration have no rate limit. The caller must call Stop.
 func Start(root string, definitions ...string) (*envtest.Environment, error) {
 	folder, err := os.MkdirTemp("", "kube")
 	if err != nil {

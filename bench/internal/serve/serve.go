@@ -1,5 +1,5 @@
-// Package serve is the API server of the benchmarks. It serves Pods from memory, and sends events when a benchmark
-// orders them, so that it uses little CPU time during a measurement.
+// Package serve is the API server that the benchmarks use. It serves Pods from memory, and sends events only when a
+// benchmark orders them, so that it uses little CPU time during a measurement.
 package serve
 
 import (
@@ -28,27 +28,27 @@ import (
 // First is the resourceVersion of the first list. The Pods have lower resourceVersions, and event n has First+n.
 const First = 1 << 40
 
-// Seed is the seed of the sample Pods.
+// Seed seeds the generator of the sample Pods.
 const Seed = 1
 
-// Config describes the Pods of a server. The path /api/v1/pods serves a list of all Pods. Every client of it receives
-// the same resourceVersions, whatever the server has sent before. In each namespace, the list is empty, and the first
-// events add the Pods.
+// Config describes the Pods that a server serves. The path /api/v1/pods lists all Pods. Every client that watches
+// this path receives the same resourceVersions, no matter what the server has sent before. The list for a single
+// namespace is empty, and the first events in that namespace add its Pods.
 type Config struct {
 	Pods      int  // number of listed Pods
 	PerApp    int  // if positive, exactly this many Pods have the same label "app"
-	Templates int  // if positive, the Pods derive from this many templates, and are encoded while they are sent
+	Templates int  // if positive, the Pods derive from this many templates and are encoded on the fly
 	Streaming bool // serves streaming lists of all Pods; they are otherwise rejected
-	Protobuf  bool // serves all Pods as JSON and protobuf; otherwise only as JSON
-	Changed   int  // number of Pods that events change in turn
+	Protobuf  bool // serves all Pods as JSON and as protobuf; otherwise only as JSON
+	Changed   int  // number of Pods that change, one after another
 	Batch     int  // number of events that are written together
 	HTTP2     bool // uses TLS and HTTP/2 with at most 100 streams per connection, the limit of a kube-apiserver
 }
 
-// Address contains the URLs and the certificate authority of a server.
+// Address contains a server's URLs and certificate authority.
 type Address struct {
 	URL     string
-	Control string // URL for orders and counters, over plain HTTP
+	Control string // URL for orders and counters, served over plain HTTP
 	CA      string // certificate authority in PEM
 }
 
@@ -59,23 +59,23 @@ type Counters struct{ Watches, Dialed, Open, MaxOpen int }
 type Server struct {
 	Config
 	lists   map[string][]byte // list responses by media type
-	initial []byte            // initial events of a streaming list, unless they are encoded while they are sent
+	initial []byte            // initial events of a streaming list, unless they are encoded on the fly
 	changed []sample.Pod
-	events  []template // MODIFIED events of the changed Pods
+	events  []template // MODIFIED events for the Pods that change
 	typed   []corev1.Pod
 
 	mu       sync.Mutex
 	counters Counters
 	ordered  int64         // number of ordered events
-	order    chan struct{} // closed and replaced by the next order
+	order    chan struct{} // closed and replaced when events are ordered
 }
 
-// Start starts a server for the rest of the process.
+// Start starts a server that runs until the process exits.
 func Start(c Config) Address {
 	s := New(c)
 	api := httptest.NewUnstartedServer(s)
 	api.Config.ConnState = s.countConnection
-	api.Config.ErrorLog = log.New(io.Discard, "", 0) // discards errors of TLS handshakes that clients abort because they no longer need the connection
+	api.Config.ErrorLog = log.New(io.Discard, "", 0) // discards TLS handshake errors, which occur when clients abandon connections that they no longer need
 	found := Address{}
 	if c.HTTP2 {
 		api.EnableHTTP2 = true
@@ -92,7 +92,7 @@ func Start(c Config) Address {
 	return found
 }
 
-// New returns a server that is an http.Handler for the API. [Server.ServeOrder] handles the orders.
+// New returns a server. It is an http.Handler for the API, and [Server.ServeOrder] handles orders.
 func New(c Config) *Server {
 	s := &Server{Config: c, order: make(chan struct{}), changed: sample.Pods(Seed, c.Changed)}
 	for _, pod := range s.changed {
@@ -149,8 +149,8 @@ func (s *Server) serveCounters(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.counters)
 }
 
-// ServeOrder orders events of every watch: the parameter events is their number, and period is the time between two of
-// them. It waits until a watch is open.
+// ServeOrder orders events for every watch. The query parameter events is their number, and period is the time
+// between two events. ServeOrder first waits until a watch is open.
 func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 	events, badEvents := strconv.Atoi(r.FormValue("events"))
 	period, badPeriod := time.ParseDuration(r.FormValue("period"))
@@ -183,7 +183,7 @@ func (s *Server) give(events int) (watches int) {
 	return s.counters.Watches
 }
 
-// orders returns the number of ordered events and a channel that is closed by the next order.
+// orders returns the number of events ordered so far and a channel that is closed by the next order.
 func (s *Server) orders() (int64, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,14 +223,14 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, namespace, mediaT
 	streaming := r.FormValue("sendInitialEvents") == "true"
 	begin, _ := s.orders()
 	if version, err := strconv.ParseInt(r.FormValue("resourceVersion"), 10, 64); err == nil && version >= First && namespace != "" {
-		begin = version - First // a watch that resumes misses no events
+		begin = version - First // a resumed watch misses no events
 	}
 	if mediaType == runtime.ContentTypeProtobuf {
 		w.Header().Set("Content-Type", mediaType+";stream=watch")
 	}
 	out := newOutput(w, r, s.Batch)
 	encode := s.encoder(namespace, mediaType)
-	n := int64(0) // number of the last event in this watch
+	n := int64(0) // number of the last event that this watch has sent
 	if namespace != "" {
 		n, begin = begin, 0
 	}
@@ -308,7 +308,7 @@ func (s *Server) encoder(namespace, mediaType string) func(n int64) []byte {
 	}
 }
 
-// template is a JSON text whose resourceVersion can be replaced.
+// template is a JSON text in which only the resourceVersion varies.
 type template struct{ before, after string }
 
 func newTemplate(text string, pod sample.Pod) template {
@@ -330,7 +330,7 @@ func bookmark(version int64, endOfList bool) []byte {
 		`"resourceVersion":"%d"%s},"spec":{"containers":null},"status":{}}}`+"\n", version, annotation)
 }
 
-// output writes the events of a watch to a response body or to a WebSocket.
+// output writes a watch's events to a response body or to a WebSocket.
 type output struct {
 	*bufio.Writer
 	batch, pending int // number of events that are written together, and number of events in the buffer
@@ -353,7 +353,7 @@ func newOutput(w http.ResponseWriter, r *http.Request, batch int) *output {
 	return &output{Writer: bufio.NewWriterSize(conn.NetConn(), 64<<10), batch: batch, messages: true, flushBody: func() error { return nil }}
 }
 
-// send adds an event to the buffer. It writes the buffer to the connection when it contains a batch.
+// send adds an event to the buffer. It writes the buffer to the connection once it contains a batch.
 func (o *output) send(event []byte) {
 	if size := len(event); o.messages { // header of a text frame; see section 5.2 of RFC 6455
 		_, _ = o.Write([]byte{0x81, 126, byte(size >> 8), byte(size)})
@@ -374,8 +374,8 @@ func (o *output) flush() {
 	}
 }
 
-// Isolated disables caching and makes pages cross-origin isolated, which browsers require for precise timers and memory
-// measurements.
+// Isolated disables caching and makes pages cross-origin isolated. Browsers require this for precise timers and
+// memory measurements.
 func Isolated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -1,4 +1,4 @@
-// Command clientgo syncs an informer of client-go for bench/list.
+// Command clientgo syncs client-go's informer for bench/list.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command listwatch syncs an informer of listwatch for bench/list.
+// Command listwatch syncs listwatch's informer for bench/list.
 package main
 
 import (

@@ -1,7 +1,7 @@
 //go:build js
 
-// Command program is the WASM module that the benchmark measures. It uses the Go API of the client and the store, and
-// sends requests with fetch.
+// Command program is the WASM module that the benchmark measures. It uses the Go API of the client and the store,
+// and sends its requests with fetch.
 package main
 
 import (
