@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/labels"
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/internal/labels"
 )
 
 // query holds the parameters of a LIST or WATCH request.

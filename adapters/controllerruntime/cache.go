@@ -24,12 +24,12 @@ import (
 // Options contains settings for a cache's informers. [clientgo.Extras] documents the fields. Pass the method
 // NewCache to the manager:
 //
-// 	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
+//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
 type Options clientgo.Extras
 
 // NewCache returns controller-runtime's cache, but with listwatch's informers. It is a [cache.NewCacheFunc]:
 //
-// 	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
+//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
 // If opts.NewInformer is set, the cache creates its informers with that function instead.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {

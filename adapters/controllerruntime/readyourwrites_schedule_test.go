@@ -197,8 +197,8 @@ func newSchedule(t *testing.T, seed uint64, timeout time.Duration) *schedule {
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(c.kind), scope)
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(c.kind+"List"), scope)
 	}
-	// Without a handler, client-go's handler would log each error. It then sleeps until shortly after the last error of the
-	// process, which has been in real time or in another simulation, so possibly in 26 years.
+	// Without a handler, the informers would report errors to utilruntime.HandleError. It sleeps until shortly after the last
+	// error of the process, which may have been in real time, 26 years later.
 	ignore := func(context.Context, *toolscache.Reflector, error) {}
 	opts := cache.Options{Mapper: mapper, DefaultWatchErrorHandler: ignore, ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Label: labels.SelectorFromSet(labels.Set{"tier": "web"}), Field: fields.OneTermEqualSelector("spec.nodeName", "n1"),

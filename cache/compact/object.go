@@ -60,6 +60,7 @@ func (o *Object) equal(other *Object) bool { return o == other || o.digest == ot
 
 // Size returns the size of the compressed object in bytes.
 func (o *Object) Size() int { return len(o.held) }
+
 // digest identifies a string by its length and a seeded 128-bit hash.
 type digest struct {
 	hash   [2]uint64
