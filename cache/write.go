@@ -33,7 +33,7 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	})
 }
 
-// Replace replaces all objects in the store, as a list at this resourceVersion would. It returns the changes. The slice
+// Replace replaces all objects in the store, like a list at this resourceVersion. It returns the changes. The slice
 // is valid until the next use of the writer.
 func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	return w.store.update(func(s *Store[T]) {

@@ -12,7 +12,7 @@ const (
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
 	maxHonored       = 10              // maximum number of consecutive delays that depend only on Retry-After
-	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
+	retryAfterSpread = 0.1             // fraction of Retry-After that limits the random delay added to it
 	maxSpread        = time.Second     // maximum delay before a healthy watch resumes
 
 	requestEvery = time.Second // minimum average time between requests, after a burst
@@ -160,7 +160,7 @@ func (m *machine) idle() time.Duration {
 	return m.timeout + idleGrace
 }
 
-// support records what the streams of a [Client] have learned about its server.
+// support records the features that the streams of a [Client] have found its server to support.
 type support struct {
 	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
 	bookmarks atomic.Bool  // whether the server sends bookmarks
