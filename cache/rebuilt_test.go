@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// After a connection breaks, the informer requests one object to check whether the server still has the history of the
-// store.
+// After a connection breaks, the informer must check, by requesting one object, whether the server still has the
+// history of the store.
 func TestRebuiltServerIsDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		check  string // response to the check

@@ -56,7 +56,7 @@ func TestConcurrentRunsPanic(t *testing.T) {
 	})
 }
 
-// A second run continues with the store of the first run, even if the first run ended during a list.
+// A second run must continue with the store of the first run, even if the first run ended during a list.
 func TestSecondRunContinues(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 +y@2 ok +z@4", s.run("list@3 x@1 y@2", "watch +z@4"))

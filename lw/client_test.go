@@ -243,7 +243,7 @@ func TestEscapeKeepsUnreservedCharacters(t *testing.T) {
 	}
 }
 
-// Browsers send an Accept header without a CORS preflight only if it has at most 128 bytes.
+// The Accept header must have at most 128 bytes. Otherwise browsers send a CORS preflight request.
 func TestAccept(t *testing.T) {
 	client := func(opts *ClientOptions) *Client[*Object] {
 		c, err := NewClient(&scriptedTransport{}, Pods(""), RawCodec{}, opts)

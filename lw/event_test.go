@@ -51,7 +51,7 @@ func TestStateFollowsEvents(t *testing.T) {
 	}
 }
 
-// A second run starts with the state of the first one.
+// A second run must start with the state that the first run reached.
 func TestStateOfAnotherRun(t *testing.T) {
 	now := time.Unix(1000, 0)
 	empty := ended(started(State{}, now), errReset, now.Add(time.Second))

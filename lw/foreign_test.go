@@ -33,7 +33,7 @@ func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Obj
 	}
 }
 
-// A source can use its context to find out when to release its resources.
+// The context of each request must be canceled when the request ends, because a source may then release its resources.
 func TestRequestContextsAreCanceled(t *testing.T) {
 	var requests []context.Context
 	step := func(ctx context.Context, emit func(Event[*Object], error) bool) error {

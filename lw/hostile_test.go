@@ -244,7 +244,7 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// The second stream has a few empty pages, which cause no error.
+// The few empty pages of the second stream must not cause an error.
 func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},

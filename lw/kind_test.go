@@ -97,7 +97,7 @@ func TestFirstListOfAnotherKindIsCorrected(t *testing.T) {
 	require.Contains(t, events, "SYNCED @9")
 }
 
-// After a 404 the collection may return with another kind.
+// After a 404, the collection may return with another kind. The client must accept the new kind.
 func TestKindMayChangeAfterNotFound(t *testing.T) {
 	for name, discovery := range map[string]answer{"resource list": {body: resourceList("Gadget")}, "no discovery": {err: status(404)}} {
 		t.Run(name, func(t *testing.T) {

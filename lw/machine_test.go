@@ -104,8 +104,8 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.options().ResourceVersion)
 }
 
-// A server that splits a list at resourceVersion "0" into pages has no watch cache. For such a server, a list without a
-// limit is not faster.
+// A server that splits a list at resourceVersion "0" into pages has no watch cache. For such a server, lists must keep
+// their limit, because a list without a limit is not faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))
@@ -114,7 +114,8 @@ func TestListsStayPaged(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, r.options())
 }
 
-// A server may reject the saved resourceVersion after the cluster's storage was replaced.
+// A server may reject the saved resourceVersion after the cluster's storage was replaced. The stream must then list the
+// latest state.
 func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newResumedHarness(t, "abc", Options{NoStreamingList: true})
 	for range maxSuspect {
@@ -161,7 +162,7 @@ func TestFailedPageRestartsList(t *testing.T) {
 	require.Empty(t, r.options().Continue)
 }
 
-// If pages had different resourceVersions, the client would miss changes between them.
+// The client would miss changes between two pages with different resourceVersions, so such a list must fail.
 func TestPagesMustHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newMachineHarness(t, Options{})
@@ -211,7 +212,8 @@ func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	require.Zero(t, r.watchFails(status(410)).Delay, "only the first page and the watch may count toward the request budget")
 }
 
-// Some servers filter objects after they cut a page, so a few empty pages are normal.
+// Some servers filter objects after they cut a page, so a few empty pages are normal. A list must fail if it has too
+// many of them in a row.
 func TestEmptyPagesNeedBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range requestBurst - 1 {

@@ -47,7 +47,7 @@ func TestResumeHasJitter(t *testing.T) {
 	}
 }
 
-// A watch timeout is random, so other clients reconnect at other times.
+// A watch timeout is random, so other clients reconnect at other times, and no further delay is needed.
 func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
@@ -142,7 +142,8 @@ func TestEventWithoutVersionKeepsLastVersion(t *testing.T) {
 	require.Equal(t, "7", r.options().ResourceVersion)
 }
 
-// Some servers and proxies close a watch cleanly if its resourceVersion has expired.
+// Some servers and proxies close a watch cleanly if its resourceVersion has expired. Three such watches in a row must
+// cause a relist.
 func TestThreeInstantClosesMeanExpired(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
@@ -261,7 +262,7 @@ func TestSmallCollectionsRecoverFromManyRestarts(t *testing.T) {
 	}
 }
 
-// A failed list costs the server as much as it delivers.
+// A failed list costs the server as much as it delivers, so it must count towards the list limit.
 func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range 3 {
