@@ -258,8 +258,8 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	x.table.Remove(epoch, x.hash(key), cell)
 }
 
-// ownPosting returns p if p belongs to this epoch. Otherwise it replaces p with a copy and returns the copy, which may
-// be modified.
+// ownPosting returns p if it was created in this epoch. Otherwise it replaces p with a copy and returns the copy. The
+// result may be modified.
 func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
 	if p.epoch != epoch {
 		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}

@@ -94,7 +94,7 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 	}
 }
 
-// own returns n if n belongs to this epoch, and otherwise a copy of n that may be modified.
+// own returns n if it was created in this epoch, and otherwise a copy of n. The result may be modified.
 func (n *node) own(epoch uint64) *node {
 	if n.epoch == epoch {
 		return n
@@ -107,7 +107,8 @@ func (n *node) own(epoch uint64) *node {
 	return made
 }
 
-// ownChild returns the child at an index for modification. It replaces a child of an earlier epoch with a copy.
+// ownChild returns the child at an index, ready for modification. It replaces a child from an earlier epoch with a
+// copy.
 func (n *node) ownChild(epoch uint64, at int) *node {
 	child := n.children[at].own(epoch)
 	n.children[at] = child

@@ -35,7 +35,7 @@ func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 // Size returns the number of slots that have been used, including the slots that are empty now.
 func (v *Vector[E]) Size() int { return int(v.next) }
 
-// Insert stores an element in an empty slot and returns the slot. epoch is the current epoch of the writer.
+// Insert stores an element in an empty slot and returns the slot. epoch is the writer's current epoch.
 func (v *Vector[E]) Insert(epoch uint64, element E) (slot uint32) {
 	if n := len(v.free); n > 0 {
 		slot, v.free = v.free[n-1], v.free[:n-1]
@@ -63,7 +63,8 @@ func (v *Vector[E]) Clear(epoch uint64, slot uint32) {
 	v.free = append(v.free, slot)
 }
 
-// own returns the leaf of a slot for modification. It creates a missing leaf and copies a leaf of an earlier epoch.
+// own returns the leaf that holds a slot, ready for modification. It creates a missing leaf, and replaces a leaf from
+// an earlier epoch with a copy.
 func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	l := v.leaves.get(slot >> leafBits)
 	switch {

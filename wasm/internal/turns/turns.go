@@ -145,8 +145,8 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 	return slot, &brief, err
 }
 
-// Close closes the response and returns the slot. It does nothing between turns, for example if the request of a later
-// turn has failed.
+// Close closes the response and returns the slot. It does nothing while the watch holds no slot, for example after a
+// repeated request has failed.
 func (w *watch) Close() error {
 	end := w.end
 	if end == nil {
