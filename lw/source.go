@@ -54,11 +54,11 @@ type Source[T any] struct {
 	Identity Identity[T] // how to compare objects
 
 	learned support
-	shared  *support // learned of another Source; see Share
+	shared  *support // the support of another Source, or nil; see Share
 }
 
-// Share makes s use what the streams of other have learned about the server, and the other way around, because both
-// collections are on the same server. Call it before the first stream of s.
+// Share lets s and other share the features that their streams find the server to support. Both collections must be on
+// the same server. Call Share before the first stream of s.
 func (s *Source[T]) Share(other *Source[T]) { s.shared = other.support() }
 
 // support returns the features that streams have found the server to support.
