@@ -26,7 +26,7 @@ func needBrowsers(t *testing.T) {
 	}
 }
 
-// TestBrowsersBehindKubectlProxy opens ten collections in a page of each browser. The page connects through kubectl
+// TestBrowsersBehindKubectlProxy opens ten collections on a page in each browser. The page connects through kubectl
 // proxy, so it has only six HTTP/1.1 connections.
 func TestBrowsersBehindKubectlProxy(t *testing.T) {
 	needBrowsers(t)

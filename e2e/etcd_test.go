@@ -21,7 +21,7 @@ const (
 	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse runs an informer of etcd keys. It compares the informer's store with etcd after each write.
+// etcdCourse runs an informer for etcd keys. It compares the informer's store with etcd after each write.
 type etcdCourse struct {
 	*testing.T
 	server   *kube.Etcd
@@ -65,7 +65,8 @@ func TestEtcd(t *testing.T) {
 	c.write("/app/a", "5", "/app/d", "")
 	require.NoError(t, server.Compact(t.Context()))
 	c.run(func() { c.sees(c.write("/app/j", "5")) })
-	// The check before the watch shows a newer object, so the watch does not count as started before it delivers it.
+	// The check before the watch finds a newer object, so the watch counts as started only after it has delivered
+	// that object.
 	require.NotNil(t, c.events[0].Interruption, "%v", types(c.events))
 	require.ErrorIs(t, c.events[0].Interruption.Err, lw.ErrExpired)
 	require.True(t, c.events[0].Interruption.Relist)
@@ -90,8 +91,8 @@ func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
 	return all
 }
 
-// write puts the given pairs of key and value in one transaction and returns the transaction's revision. An empty value
-// deletes the key.
+// write writes keys and values, given in pairs, in one transaction and returns its revision. An empty value deletes
+// the key.
 func (c *etcdCourse) write(pairs ...string) string {
 	c.Helper()
 	var ops []clientv3.Op

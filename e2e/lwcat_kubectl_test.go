@@ -19,7 +19,7 @@ import (
 // comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison table in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
-// newComparison returns a comparison on a new cluster. The server closes a watch after 5 to 10 seconds, unless the
+// newComparison returns a comparison with a new cluster. The server closes a watch after 5 to 10 seconds unless the
 // client requests a timeout.
 func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}

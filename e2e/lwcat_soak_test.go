@@ -30,8 +30,8 @@ import (
 )
 
 // TestLwcatSoak runs four lwcat processes while the watched ConfigMaps change and the server fails. Two of the
-// processes are interrupted every few seconds and continue with --resume. At the end, the printed events of each
-// process must result in the server's list.
+// processes are interrupted every few seconds and continue with --resume. In the end, the events that each process
+// has printed must add up to the server's list.
 func TestLwcatSoak(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	node := need.Program(t, "node", "install Node 20 or later, then run: make e2e")

@@ -1,4 +1,4 @@
-// Package e2e tests listwatch against a real kube-apiserver, and the embedded server of lwtest against a real kubectl.
+// Package e2e tests listwatch against a real kube-apiserver, and lwtest's embedded server against a real kubectl.
 package e2e
 
 import (

@@ -161,8 +161,9 @@ func get(t *testing.T, client *http.Client, url string) http.Header {
 	return response.Header
 }
 
-// followsAt requires that a watch through transport delivers a change immediately. The change follows the request of the
-// watch, not its response, because nginx 1.22 sends the headers of an HTTP/2 response with the first event.
+// followsAt requires that a watch through transport delivers a change immediately. It makes the change once the
+// watch is requested, without waiting for a response, because nginx 1.22 sends an HTTP/2 response's headers only
+// with the first event.
 func followsAt(t *testing.T, server *lwtest.Server, transport lw.Transport, name string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // shorter than the interval of HTTP/2 pings, which would also deliver the headers
 	defer cancel()

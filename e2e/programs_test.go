@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// program is a running controller from the examples in docs/migration.md.
+// program is a running controller from docs/migration.md.
 type program struct {
 	*testing.T
 	command *exec.Cmd
@@ -123,7 +123,7 @@ func (c programCourse) run() {
 	c.pods("web-0")
 }
 
-// TestPrograms runs the controller of docs/migration.md, once with each library.
+// TestPrograms runs the controller from docs/migration.md, once with each library.
 func TestPrograms(t *testing.T) {
 	c := programCourse{t, kube.Start(t)}
 	path := buildPrograms(t)

@@ -17,8 +17,8 @@ import (
 
 func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t), protobufConfigMaps{}) }
 
-// A server without a watch cache splits lists at resourceVersion "0" into pages. Its resourceVersions expire when etcd
-// is compacted.
+// Without a watch cache, a server splits lists at resourceVersion "0" into pages, and its resourceVersions expire
+// when etcd is compacted.
 func TestWithoutWatchCache(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	runScenarios(t, kube.Start(t, "--watch-cache=false"), nil)

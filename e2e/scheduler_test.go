@@ -17,8 +17,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestScheduler runs the scheduler example with a real server, which is killed while Pods are created. The example's own
-// test covers the choice of nodes.
+// TestScheduler runs the scheduler example against a real server that is killed while Pods are created. The
+// example's own test covers how it chooses nodes.
 func TestScheduler(t *testing.T) {
 	t.Parallel() // this test uses its own cluster and mostly waits
 	c := kube.Start(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// TestTables checks that the embedded server and a real server return equal Tables of a custom resource, except for
-// values such as UIDs.
+// TestTables checks that the embedded server and a real server return equal Tables for a custom resource, except
+// for values such as UIDs.
 func TestTables(t *testing.T) {
 	c := shared.Get(t)
 	require.NoError(t, c.CreateCRD(t.Context()))

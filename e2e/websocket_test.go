@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// messageTimeout limits the time between the handshake of a WebSocket and its last message.
+// messageTimeout limits the time from a WebSocket's handshake to its last message.
 const messageTimeout = 30 * time.Second
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 )
 
-// task is the input of a client process.
+// task is the input for a client process.
 type task struct {
 	Client, Transport string
 	Watches, Events   int           // number of watches, and number of events of each watch
@@ -83,8 +83,7 @@ func (m *measurement) until(condition func() bool) {
 	}
 }
 
-// warmUp runs one informer until it has synced, so that the measurement excludes the allocations that all informers
-// share.
+// warmUp runs one informer until it has synced, so that allocations shared by all informers are not measured.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(m.ctx)
 	first := m.newInformer("first")
@@ -116,8 +115,8 @@ func (m *measurement) start(atOnce int) {
 	starting.Wait()
 }
 
-// startAtOnce starts all informers at the same time. It measures the time until all watches are open and counts the
-// connections.
+// startAtOnce starts all informers at the same time. It measures how long it takes until all watches are open, and
+// counts the connections.
 func (m *measurement) startAtOnce() harness.Figures {
 	began := time.Now()
 	m.start(m.Watches)
@@ -131,7 +130,7 @@ func (m *measurement) startAtOnce() harness.Figures {
 	}
 }
 
-// control sends a request to the control URL of the server and returns the counters for a GET request.
+// control sends a request to the server's control URL. For a GET request, it returns the counters.
 func (m *measurement) control(method, path string) (counted serve.Counters) {
 	request := harness.MustGet(http.NewRequestWithContext(m.ctx, method, m.Server.Control+path, nil))
 	request.Close = true

@@ -17,8 +17,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// informer caches the Pods of a namespace. handle adds a handler, which is called with each added, modified or deleted
-// Pod. run runs the informer until the context is done. waitForSync blocks until the cache contains all Pods.
+// informer caches the Pods of a namespace. handle adds a handler, which is called for each added, modified or
+// deleted Pod. run runs the informer until the context is done. waitForSync blocks until the cache contains all
+// Pods.
 type informer struct {
 	handle      func(func())
 	run         func(context.Context)

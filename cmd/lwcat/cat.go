@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// cat prints the events of the named collections until the run is done or fails.
+// cat prints the events of the named collections until the run ends or fails.
 func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -91,7 +91,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	streams.Wait()
 	err := context.Cause(ctx)
 	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
-		err = *reached // the reader exited after it had received the last event
+		err = *reached // the reader exited, but only after it had received the last event
 	}
 	cancel(nil)
 	logTotals()
@@ -147,8 +147,9 @@ func newPrinter(format output.Format, out io.Writer, status *status) *printer {
 	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
-// print writes the changes of an event, and flushes them if flush is true. flush is false while more changes of the same
-// list follow. hidden changes are only recorded. whole is false if the limits of the run omit some changes.
+// print writes an event's changes, and flushes them if flush is true. It is false while more changes of the same
+// list follow. If hidden is true, changes are recorded but not printed. whole is false if --count or --until left
+// out some changes.
 func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output.Event, whole, hidden, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,8 +195,8 @@ func (p *printer) flushLocked() (err error) {
 	return err
 }
 
-// saveUntil saves the resume file regularly until ctx is done. If another process writes to the file, it calls fail.
-// Other errors may be temporary, so only the save at the end of the run reports them.
+// saveUntil saves the resume file regularly until ctx is done. If another process writes to the file, it calls
+// fail. Other errors may be temporary, so they are reported only by the last save.
 func (p *printer) saveUntil(ctx context.Context, fail func(error)) {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()

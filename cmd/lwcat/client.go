@@ -16,7 +16,7 @@ import (
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// client returns the client of the collection. With -o wide, it requests the server's columns.
+// client returns a client for the stream's collection. With -o wide, it requests the server's columns.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
 	opts := &lw.ClientOptions{KeepManagedFields: s.config.output.managedFields}
 	if !s.config.output.wide {
@@ -68,16 +68,16 @@ func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
 	s.events = append(s.events, event)
 }
 
-// isAbsent reports whether err means that the resource does not exist or that the server is unreachable. With --wait,
-// lwcat retries after such errors.
+// isAbsent reports whether err means that the resource does not exist or that the server is unreachable. lwcat
+// retries after such errors if --wait is set.
 func isAbsent(err error) bool {
 	dial, isDial := errors.AsType[*net.OpError](err)
 	_, isUnknown := errors.AsType[*discovery.UnknownError](err)
 	return isDial && dial.Op == "dial" || isUnknown || errors.Is(err, lw.ErrNotFound)
 }
 
-// isFatal reports whether a startup error ends the stream, because a retry is unlikely to succeed. Examples are a
-// rejected request, an invalid certificate and, without --wait, an unreachable server.
+// isFatal reports whether an error at startup ends the stream, because a retry is unlikely to succeed. Examples are
+// a rejected request, an invalid certificate and, without --wait, an unreachable server.
 func (s *stream) isFatal(cause error) bool {
 	if isAbsent(cause) {
 		return !s.config.resources.wait

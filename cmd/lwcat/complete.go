@@ -19,7 +19,7 @@ import (
 // completionTimeout limits how long a shell waits for completions.
 const completionTimeout = 1500 * time.Millisecond
 
-// registerCompletions registers the completions of arguments and flag values. Flags that take a file keep cobra's
+// registerCompletions registers completions for arguments and flag values. Flags that take a file keep cobra's
 // default, which completes file names.
 func (c *config) registerCompletions(root *cobra.Command) {
 	root.ValidArgsFunction = completeLast(c.completeArgs)
@@ -63,8 +63,8 @@ func completeLast(values func(ctx context.Context, args []string, last string) [
 	}
 }
 
-// isWord reports whether a shell reads a string as one literal word. Kubernetes names always pass. The check protects
-// the command line from names that a malicious server sends.
+// isWord reports whether a shell reads a string as one literal word, which is true for all Kubernetes names. The
+// check keeps a malicious server from injecting shell syntax into the command line.
 func isWord(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._:/=,@+%^", r)
@@ -95,8 +95,8 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 	return nil
 }
 
-// completeArgs returns the completions of an argument. In kubectl's form, for example "get pods web-0", the arguments after
-// the resource are names of objects.
+// completeArgs completes an argument. In kubectl's form, for example "get pods web-0", the arguments after the
+// resource are object names.
 func (c *config) completeArgs(ctx context.Context, args []string, word string) (found []cobra.Completion) {
 	if len(args) < 2 || !slices.Contains(kubectlVerbs, args[0]) || strings.Contains(args[1], "/") {
 		return c.completeNames(ctx, word)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// misroute makes a server answer requests for ConfigMaps with the empty collection of Secrets, like a proxy with a wrong
+// misroute makes a server answer requests for ConfigMaps with an empty list of Secrets, like a proxy with a wrong
 // route. Watches that resume from a resourceVersion are not affected.
 func misroute(server *lwtest.Server) (repair func()) {
 	lists := func(r lwtest.Request) bool {
@@ -23,7 +23,7 @@ func misroute(server *lwtest.Server) (repair func()) {
 	})
 }
 
-// An empty list of another collection must not delete the objects, even if this run has not seen a list yet.
+// An empty list from another collection must not delete the objects, even if this run has not yet seen a list.
 func TestRejectsListsOfAnotherCollection(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"default", "-o wide", "--resume"} {
@@ -33,8 +33,8 @@ func TestRejectsListsOfAnotherCollection(t *testing.T) {
 				server := start(t, opts)
 				fill(t, server, 0, "a")
 				args := []string{"-s", server.URL, "cm"}
-				lose := func() func() { // the next watch expires, so lwcat must list the collection, but receives another one
-					server.StallWatches(true) // or the watch could deliver the object before it is closed
+				lose := func() func() { // the next watch expires, so lwcat must list but receives another collection
+					server.StallWatches(true) // otherwise the watch could deliver the object before it is closed
 					fill(t, server, 0, "b")
 					server.Compact()
 					return misroute(server)
@@ -63,8 +63,8 @@ func TestRejectsListsOfAnotherCollection(t *testing.T) {
 	}
 }
 
-// A CustomResourceDefinition is deleted and created with another kind. The output must show the deletion of the old
-// object and then the new object.
+// A CustomResourceDefinition is deleted and recreated with another kind. The output must show that the old object
+// was deleted, and then the new object.
 func TestFollowsResourceWithAnotherKind(t *testing.T) {
 	t.Parallel()
 	for lists, opts := range map[string]*lwtest.Options{"streaming lists": nil, "lists": {NoStreamingLists: true}} {

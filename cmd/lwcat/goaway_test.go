@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server accepts HTTP/2 connections but serves no request. lwcat must report each failure and wait before it retries.
-// Without a limit, it would open thousands of connections per second.
+// A server accepts HTTP/2 connections but never serves a request. lwcat must report each failure and wait before it
+// retries; otherwise it would open thousands of connections per second.
 func TestReportsServerThatServesNoRequest(t *testing.T) {
 	const (
 		settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"

@@ -64,7 +64,7 @@ func option(flag *pflag.Flag) string {
 
 var lineStart = regexp.MustCompile(`(?m)^[.']`)
 
-// escapeRoff escapes backslashes, hyphens and lines that start like a troff request.
+// escapeRoff escapes backslashes, hyphens and lines that troff would read as requests.
 func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	return lineStart.ReplaceAllString(text, `\&$0`)

@@ -42,7 +42,7 @@ func (s *status) logError(err error) {
 	}
 }
 
-// withHint adds a hint to an error of the server or the output.
+// withHint adds a hint to an error from the server or the output.
 func (s *connection) withHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return withHint(err, "the disk is full; with --resume FILE, the next run continues where this one ended")
@@ -50,7 +50,7 @@ func (s *connection) withHint(err error) error {
 	return withHint(err, cmp.Or(s.rejectionHint(err), s.pluginHint(err), s.certificateHint(err), s.schemeHint(err), s.networkHint(err)))
 }
 
-// kubeconfigHint explains an unreadable kubeconfig.
+// kubeconfigHint explains why a kubeconfig cannot be read.
 func kubeconfigHint(err error) string {
 	broken, ok := errors.AsType[*kubeconfig.Error](err)
 	switch {
@@ -84,7 +84,7 @@ func (s *connection) rejectionHint(err error) string {
 	return ""
 }
 
-// credential describes the credential of the request. It returns "" if there is none.
+// credential describes the credential that was sent, or returns "" if none was.
 func (s *connection) credential() string {
 	sent, of := s.HTTP, ""
 	if s.User != "" {
@@ -114,14 +114,14 @@ func (s *connection) pluginHint(err error) string {
 	return failed.Hint + "; to use another credential, pass --user or --token"
 }
 
-// schemeHint explains a request that used http instead of https, or https instead of http.
+// schemeHint explains that the URL must start with https instead of http, or the other way around.
 func (s *connection) schemeHint(err error) string {
 	scheme, rest, _ := strings.Cut(s.Server, "://")
 	if scheme == "https" && isPlainHTTP(err) {
 		return "the server uses HTTP without TLS: did you mean http://" + rest + "?"
 	}
 	status, ok := errors.AsType[*lw.StatusError](err)
-	// kube-apiserver, all other net/http servers and nginx send these words. lwcat uses them only to select a hint.
+	// kube-apiserver, other net/http servers and nginx send these words. lwcat uses them only to select a hint.
 	if text := "HTTP request"; scheme == "http" && ok && status.Code == http.StatusBadRequest &&
 		strings.Contains(status.Message, text) && strings.Contains(status.Message, "HTTPS") {
 		return "the server uses TLS: did you mean https://" + rest + "?"
@@ -174,7 +174,7 @@ func (s *connection) certificateHint(err error) string {
 	return ""
 }
 
-// streamError is the error that ended the stream of a resource.
+// streamError is the error that ended a resource's stream.
 type streamError struct {
 	resource lw.Resource
 	error
@@ -183,7 +183,8 @@ type streamError struct {
 func (e *streamError) Error() string { return e.resource.String() + ": " + e.error.Error() }
 func (e *streamError) Unwrap() error { return e.error }
 
-// forbiddenHint explains status 403. It names the user that the server checked, and a command that repeats the check.
+// forbiddenHint explains status 403. It names the user whose permissions the server checked, and a command that
+// repeats the check.
 func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent string) string {
 	resource := status.Kind
 	if status.Group != "" {
@@ -227,7 +228,7 @@ func (s *connection) kubectlFlags() (flags string) {
 	return flags
 }
 
-// shellQuote quotes text unless a shell would read it as one literal word.
+// shellQuote quotes text if a shell would not read it as one literal word.
 func shellQuote(text string) string {
 	if isWord(text) {
 		return text

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireHint runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with
-// code 1 and print the wanted strings in order.
+// requireHint runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately
+// with code 1, and print the strings in want in this order.
 func requireHint(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {
@@ -87,7 +87,7 @@ func TestSchemeHints(t *testing.T) {
 	requireHint(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server uses TLS: did you mean "+url+"?")
 }
 
-// TestNetworkHints uses a name below .invalid, which never exists (RFC 6761).
+// TestNetworkHints uses a host name under .invalid, which never exists (RFC 6761).
 func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
@@ -129,7 +129,7 @@ func TestRejectionHints(t *testing.T) {
 }
 
 // TestRejectionHintsForImpersonatedUsers checks that the suggested command contains the user, the context and the
-// namespace of the request.
+// namespace that the request used.
 func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 	for message, want := range map[string]string{
 		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role that allows the verbs list and watch for pods; " +

@@ -16,7 +16,7 @@ import (
 )
 
 // blocked starts lwcat and returns its command. The reader of its output stops after the first byte, so that lwcat
-// blocks in a write.
+// blocks while writing.
 func blocked(t *testing.T) *exec.Cmd {
 	server := start(t, nil)
 	create(t, server, "configmaps", `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 1<<20)+`"}}`)
@@ -52,8 +52,8 @@ func TestSecondInterruptKills(t *testing.T) {
 	require.Equal(t, syscall.SIGINT, status.Signal(), "the process must end with SIGINT, so that a shell reports exit status 130")
 }
 
-// TestInterruptWhileKubeconfigBlocks checks that lwcat can be interrupted while it reads a kubeconfig from a named pipe
-// without a writer.
+// TestInterruptWhileKubeconfigBlocks checks that lwcat can be interrupted while it reads a kubeconfig from a named
+// pipe that has no writer.
 func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

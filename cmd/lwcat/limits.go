@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// rangeOptions select the start and the end of the output.
+// rangeOptions select where the output starts and ends.
 type rangeOptions struct {
 	once      bool
 	watch     bool
@@ -91,7 +91,7 @@ func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	return nil
 }
 
-// These errors mean that --until, --count or --timeout ended the run.
+// These errors report that --until, --count or --timeout ended the run.
 var (
 	errDone    = errors.New("the condition was met")
 	errCounted = errors.New("the number of events in --count was printed")
@@ -130,8 +130,8 @@ func newLimiter(o *rangeOptions, collections int) *limiter {
 	return &limiter{remaining: cmp.Or(o.count, -1), watcher: condition.Watch(o.conditions, collections)}
 }
 
-// take accepts events until --count or --until ends the output. It returns the accepted events and whether they include
-// the last event of the run. --count ignores the events if counts is false, because they are not printed.
+// take accepts events until --count or --until ends the output. It returns the accepted events, and whether the
+// last of them ends the run. If counts is false, the events are not printed, and --count ignores them.
 func (l *limiter) take(collection int, events []output.Event, counts bool) (seen []output.Event, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +153,7 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 	return seen, l.ended()
 }
 
-// restore records an object that an earlier run has printed.
+// restore records an object that an earlier run printed.
 func (l *limiter) restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

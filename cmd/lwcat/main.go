@@ -2,9 +2,9 @@
 //
 //	lwcat -s https://127.0.0.1:6443 --token "$TOKEN" -A pods deploy.apps
 //
-// Standard output contains only events. Messages about the connection go to standard error. Applying the printed events
-// always yields the server's state. lwcat runs until the user stops it, the server rejects the first requests, or the
-// output fails.
+// Standard output contains only events. Messages about the connection go to standard error. Applying the printed
+// events always yields the server's state. lwcat runs until the user stops it, the server rejects its first
+// requests, or the output fails.
 package main
 
 import (
@@ -30,23 +30,23 @@ import (
 // Exit codes.
 const (
 	exitDone        = 0
-	exitError       = 1 // a permanent error of the server, the network or the output
+	exitError       = 1 // a permanent error from the server, the network or the output
 	exitUsage       = 2
 	exitTimeout     = 3   // the run ended before the awaited condition or event occurred
-	exitInterrupted = 130 // the shell's exit code for ^C
+	exitInterrupted = 130 // the run ended before --until or --count was met
 )
 
 var errInterrupted = errors.New("interrupted")
 
 func main() {
-	// net/http logs unexpected response bytes, which may contain parts of an object. By default, lw also logs
-	// interruptions to this logger, but lwcat reports them itself.
+	// net/http logs unexpected response bytes, which may contain parts of an object. lw would also log
+	// interruptions here, but lwcat reports them itself.
 	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // SIGHUP: the terminal was closed
-	// With this handler, a write to a closed pipe returns an error, so that --resume and --record still save their
-	// files. The program must not ignore SIGPIPE, because credential plugins would inherit that setting.
+	// With this handler, a write to a closed pipe returns an error, so that --resume and --record can still save
+	// their files. lwcat cannot simply ignore SIGPIPE, because credential plugins would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
@@ -176,7 +176,7 @@ func addCommands(root *cobra.Command) {
 	})
 }
 
-// naming is the part of the help that explains the arguments.
+// naming explains the arguments in the help.
 const naming = `
 RESOURCE is a name as in kubectl, such as pods, po, deploy.apps, deployments.v1.apps or pod/web-0.
 PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
@@ -224,8 +224,8 @@ func printTopic(root *cobra.Command, topic string) error {
 	return err
 }
 
-// suggestFlag adds a suggestion to an error: similar names for an unknown flag, or a unit for a duration without a
-// unit.
+// suggestFlag adds a suggestion to an error: similar names for an unknown flag, or a unit for a duration that lacks
+// one.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
 		if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {
@@ -244,7 +244,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// printHelp prints the help of a command.
+// printHelp prints the help for a command.
 func printHelp(cmd *cobra.Command, _ []string) {
 	text := fmt.Sprintf("%s\n\nUsage:\n  %s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UseLine(), cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
 	for _, c := range cmd.Commands() {
@@ -298,11 +298,11 @@ func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
 // errUnmet reports that the run ended before --until or --count was met.
 var errUnmet = errors.New("the list is complete, but the condition was not met")
 
-// kubectlVerbs are the verbs of kubectl that fromKubectl accepts.
+// kubectlVerbs are the kubectl verbs that fromKubectl accepts.
 var kubectlVerbs = []string{"get", "list", "describe", "watch"}
 
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". It also returns a
-// hint with the short form. As in kubectl, get lists once unless -w is set.
+// hint that shows the short form. As in kubectl, get lists once unless -w is set.
 func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, hint string) {
 	if len(args) == 0 || !slices.Contains(kubectlVerbs, args[0]) {
 		return args, ""

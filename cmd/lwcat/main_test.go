@@ -200,8 +200,8 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestPrintedEventsReproduceServerState checks that the printed events add up to the server's state, even after dropped
-// connections and a restart with a compacted history.
+// TestPrintedEventsReproduceServerState checks that the printed events add up to the server's state, even after
+// dropped connections and after a restart that compacts the history.
 func TestPrintedEventsReproduceServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {

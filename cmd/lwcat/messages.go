@@ -59,7 +59,7 @@ func (s *status) setLine(line string) {
 	}
 }
 
-// withoutLine runs write while the status line is erased.
+// withoutLine erases the status line while write runs.
 func (s *status) withoutLine(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,13 +94,13 @@ type reporter struct {
 
 	answered     bool // whether the server has answered a request
 	synced       bool // whether this run or the run that it resumes has completed a list
-	disconnected bool // whether no watch has started since the last interruption
+	disconnected bool // logOptions select which messages go to standard error.
 	relisting    bool // whether the current list is a relist
 	changes      int  // number of changes in the current list
 }
 
-// trace returns a trace that logs each redirect to another origin once and, with --verbose, every request. The log
-// contains no headers and therefore no credentials.
+// trace returns a trace that logs each redirect to another origin once and, with --verbose, every request. It logs
+// no headers and therefore no credentials.
 func (s *status) trace(verbose bool) *lw.Trace {
 	trace := &lw.Trace{Redirected: func(origin string) {
 		s.logOnce("the server redirects to %s; no credentials are sent there", origin)
@@ -170,7 +170,7 @@ func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
 
 func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
 
-// logStats shows rates on a terminal if --stats is set. The returned function ends that and writes the totals.
+// logStats shows rates on a terminal if --stats is set. The returned function stops this and writes the totals.
 func (c *config) logStats(ctx context.Context, status *status, stats *stats) (logTotals func()) {
 	if !c.log.stats {
 		return func() {}
@@ -202,7 +202,7 @@ func (s *status) showRates(ctx context.Context, stats *stats) {
 	}
 }
 
-// metrics are the final statistics of --stats. Times are in seconds.
+// metrics are the totals that --stats prints. Times are in seconds.
 type metrics struct {
 	Seconds        float64 `json:"seconds"`
 	Events         int64   `json:"events"`  // number of printed events
@@ -210,8 +210,8 @@ type metrics struct {
 	Bytes          int64   `json:"bytes"`   // number of bytes received, after decompression
 	Relists        int64   `json:"relists"`
 	Interruptions  int64   `json:"interruptions"`
-	DecodeSeconds  float64 `json:"decodeSeconds"`  // time spent to decode received bytes into changes
-	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from an event's bytes to its printed line
+	DecodeSeconds  float64 `json:"decodeSeconds"`  // time spent decoding received bytes into changes
+	MeanLagSeconds float64 `json:"meanLagSeconds"` // mean time from receiving an event to printing it
 	MaxLagSeconds  float64 `json:"maxLagSeconds"`
 
 	ChangesPerMinute map[string]float64 `json:"changesPerMinute"` // keyed by resource; the first list does not count
@@ -250,7 +250,7 @@ func (s *stats) snapshot() metrics {
 	return f
 }
 
-// rates describes the metrics and the rates since an earlier snapshot.
+// rates describes the metrics, and the rates since an earlier snapshot.
 func (f metrics) rates(before metrics) string {
 	seconds := f.Seconds - before.Seconds
 	text := fmt.Sprintf("%s, %.0f/s, %s/s, max lag %.1f ms, %s, %s",
@@ -303,9 +303,9 @@ func (m *meter) addTo(trace *lw.Trace) {
 	}
 }
 
-// decoded updates the total decode time after an event. Decoding starts when the event's bytes arrive or when the
-// previous event is printed, whichever is later. Events without bytes, such as interruptions, do not count, because the
-// stream was idle before them.
+// decoded adds to the total decode time after an event. Decoding starts when the event's bytes arrive or when the
+// previous event has been printed, whichever is later. Events without bytes, such as interruptions, do not count,
+// because the stream was idle before them.
 func (m *meter) decoded(t lw.EventType) {
 	now := time.Now()
 	switch t {
@@ -315,7 +315,7 @@ func (m *meter) decoded(t lw.EventType) {
 	m.decodeStarted = now
 }
 
-// printed counts printed events. If changes is true, they also count as changes.
+// printed counts printed events. If changes is true, it also counts them as changes.
 func (m *meter) printed(events int, changes bool) {
 	m.decodeStarted = time.Now()
 	lag := m.decodeStarted.Sub(m.lastRead)

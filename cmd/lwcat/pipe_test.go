@@ -25,7 +25,7 @@ func (r *readOnce) Write(p []byte) (int, error) {
 	return r.Buffer.Write(p)
 }
 
-// A script that waits with --until or --count must not continue if only the reader of the output has exited.
+// A script that waits with --until or --count must not continue just because the reader of the output has exited.
 func TestClosedPipeIsNotSuccessBeforeGoal(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("a"))
@@ -47,7 +47,7 @@ func TestClosedPipeIsNotSuccessBeforeGoal(t *testing.T) {
 	}
 }
 
-// A reader may exit as soon as it has the last event, before lwcat exits.
+// A reader may exit as soon as it has read the last event, even before lwcat exits.
 func TestReaderThatExitsAfterGoal(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("a"))

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// running is an lwcat run in the background.
+// running is an lwcat run that is in progress.
 type running struct {
 	t         *testing.T
 	out, errs lockedBuffer
 	stop      func() // interrupts lwcat and waits until it exits
 }
 
-// follow starts lwcat. Its output follows that of an earlier run.
+// follow starts lwcat. Its output is appended to that of an earlier run.
 func follow(t *testing.T, earlier string, args ...string) *running {
 	r := &running{t: t}
 	r.out.text.WriteString(earlier)
@@ -41,8 +41,8 @@ func follow(t *testing.T, earlier string, args ...string) *running {
 	return r
 }
 
-// applied applies the printed events in order and returns the UIDs of the existing objects by name. An object must not
-// change its UID.
+// applied applies the printed events in order and returns the UIDs of the existing objects by name. An object's UID
+// must not change.
 func (r *running) applied() map[string]string {
 	uids := map[string]string{}
 	text := r.out.String()
@@ -64,7 +64,7 @@ func (r *running) applied() map[string]string {
 	return uids
 }
 
-// shows waits until the printed events add up to the ConfigMaps of a server.
+// shows waits until the printed events add up to a server's ConfigMaps.
 func (r *running) shows(server *lwtest.Server) {
 	r.t.Helper()
 	eventually(r.t, "the objects of the server", func() bool { return maps.Equal(r.applied(), uidsOf(server)) })
@@ -79,9 +79,9 @@ func uidsOf(server *lwtest.Server) map[string]string {
 	return uids
 }
 
-// watching waits until lwcat has printed its first list, unless it resumes, and watches the server. The server's open
-// requests alone do not show this: the request may be a streaming list that the server is about to reject, and lwcat exits
-// if the server is closed before its first response.
+// watching waits until lwcat is watching the server and, unless it resumed, has printed its first list. An open
+// request is not proof enough: it may be for a streaming list that the server is about to reject. lwcat would then
+// exit if the server were closed before it responds.
 func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	t.Helper()
 	eventually(t, "a watch", func() bool {
@@ -91,10 +91,10 @@ func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	})
 }
 
-// watchAnswered matches the message about the response to a watch.
+// watchAnswered matches the message that lwcat logs when the server has responded to a watch.
 var watchAnswered = regexp.MustCompile(`< \S*\bwatch=\S*: response`)
 
-// fill makes unrelated changes, which raise the resourceVersion, and then creates ConfigMaps.
+// fill raises the resourceVersion with unrelated changes, and then creates ConfigMaps.
 func fill(t *testing.T, server *lwtest.Server, changes int, names ...string) {
 	for range changes {
 		create(t, server, "nodes", named("n"))
@@ -105,7 +105,7 @@ func fill(t *testing.T, server *lwtest.Server, changes int, names ...string) {
 	}
 }
 
-// serveAt serves a server's API also at the address of a closed server.
+// serveAt makes a server's API also available at the address of a closed server.
 func serveAt(t *testing.T, server, closed *lwtest.Server) {
 	var listener net.Listener
 	eventually(t, "the port", func() (ok bool) { // a client's ephemeral port can block the address briefly
@@ -124,12 +124,13 @@ func serveAt(t *testing.T, server, closed *lwtest.Server) {
 	})
 }
 
-// A server is closed and another one starts on the same port. The output must show the deletions and additions.
+// A server is closed, and another one starts on the same port. The output must show which objects were deleted and
+// added.
 func TestFollowsRebuiltServer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after int      // number of unrelated changes before the ConfigMaps are created
-		names         []string // ConfigMaps of the rebuilt server
+		names         []string // ConfigMaps on the rebuilt server
 		flags         []string
 	}{
 		"lower resourceVersions":    {before: 100, names: []string{"a", "c"}},
@@ -162,7 +163,7 @@ func TestFollowsRebuiltServer(t *testing.T) {
 	}
 }
 
-// The format wide requests tables from the server.
+// The format wide requests Tables instead of ordinary objects.
 func TestTableOfRebuiltServer(t *testing.T) {
 	t.Parallel()
 	old, rebuilt := start(t, nil), start(t, nil)
@@ -178,8 +179,8 @@ func TestTableOfRebuiltServer(t *testing.T) {
 	r.stop()
 }
 
-// A server that has only restarted is not listed again. One request with limit=1 is allowed. With --from, lwcat does not
-// know the existing objects, which must not look like a rebuilt server.
+// If a server has only restarted, lwcat must not list it again, but may send one request with limit=1. With --from,
+// lwcat does not know the existing objects. It must not take them as a sign that the server was rebuilt.
 func TestRestartedServerIsNotListedAgain(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"default", "--resume", "--from"} {

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// recordOptions select the recording to write or to replay.
+// recordOptions select the recording that lwcat writes or replays.
 type recordOptions struct {
 	record string
 	replay string
@@ -54,7 +54,7 @@ func (o *recordOptions) validate(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// cutSpeed splits FILE[@SPEED]. It returns the whole argument as the file if a file of that name exists.
+// cutSpeed splits FILE[@SPEED]. If a file with the whole name exists, it returns that.
 func cutSpeed(text string) (file string, speed float64, err error) {
 	at := strings.LastIndexByte(text, '@')
 	if _, err := os.Stat(text); err == nil || at < 0 {
@@ -70,7 +70,8 @@ func cutSpeed(text string) (file string, speed float64, err error) {
 	return text[:at], speed, nil
 }
 
-// recordedEvent is a line of a recording: an event in the format of -o jsonl, or a state of the stream.
+// recordedEvent is a line in a recording: an event as -o jsonl prints it, or a change of the stream's state, such
+// as SYNCED.
 type recordedEvent struct {
 	Type            string          `json:"type"`
 	Time            time.Time       `json:"time"`
@@ -83,14 +84,14 @@ type recordedEvent struct {
 	Object          json.RawMessage `json:"object,omitempty"`
 }
 
-// recorder writes a recording. The printer's lock protects it.
+// recorder writes a recording. Its caller must hold the printer's lock.
 type recorder struct {
 	file *os.File
 	out  *bufio.Writer
 	json *json.Encoder
 }
 
-// newRecorder creates a recording. It does not replace an existing file, but it can write to a pipe.
+// newRecorder creates a recording. It does not overwrite an existing file, but can write to a pipe.
 func newRecorder(path string) (*recorder, error) {
 	flags := os.O_WRONLY
 	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
@@ -109,7 +110,7 @@ func newRecorder(path string) (*recorder, error) {
 	return r, nil
 }
 
-// write appends the changes of an event, and the event itself if it is a state of the stream.
+// write appends an event's changes, followed by the event itself if it marks a change of the stream's state.
 func (r *recorder) write(s *stream, event *lw.Event[*lw.Object], changes []output.Event) (err error) {
 	for _, e := range changes {
 		err = cmp.Or(err, r.json.Encode(recordedEvent{
@@ -166,7 +167,7 @@ func readRecording(file *os.File) iter.Seq2[recordedEvent, error] {
 	}
 }
 
-// parseRecorded parses a line. Its errors contain no text of the line, because that may be a part of a Secret.
+// parseRecorded parses a line. Its errors do not quote the line, because that may be part of a Secret.
 func parseRecorded(line []byte, err error) (event recordedEvent, _ error) {
 	var old struct{ Format string }
 	switch {
@@ -198,7 +199,7 @@ type replayed struct {
 	objects map[lw.Key]*lw.Object // the existing objects
 }
 
-// replay prints the events of a recording.
+// replay prints the events in a recording.
 func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) error {
 	file, err := os.Open(c.recording.replay)
 	if err != nil {
@@ -226,8 +227,8 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 	return err
 }
 
-// recorded returns the recorded collections that the arguments select, and their names. It ignores lines after a damaged
-// line.
+// recorded returns the recorded collections that the arguments select, and their names. It ignores everything after
+// a damaged line.
 func (c *config) recorded(file *os.File) (resources []lw.Resource, names []string, err error) {
 	wanted := split(c.resources.names)
 	var others []string
@@ -294,7 +295,7 @@ func (c *config) play(ctx context.Context, file *os.File, streams map[string]*re
 	return broken
 }
 
-// play handles a recorded event like an event of the server. It returns true after the last event of the stream.
+// play handles a recorded event as if the server had sent it. It returns true after the stream's last event.
 func (s *replayed) play(recorded *recordedEvent) (last bool, err error) {
 	event := lw.Event[*lw.Object]{Type: recorded.eventType(), ResourceVersion: recorded.ResourceVersion}
 	s.events = s.events[:0]

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplayPrintsSameEvents checks that a replay resumes and relists like the recorded run, over both transports.
+// TestReplayPrintsSameEvents checks that a replay resumes and relists like the recorded run, with each transport.
 func TestReplayPrintsSameEvents(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "ws", "auto"} {

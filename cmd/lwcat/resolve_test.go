@@ -13,8 +13,8 @@ import (
 
 func discoveries(r lwtest.Request) bool { return r.Verb == "" }
 
-// TestRequestsBeforeTheFirstList checks that a path needs no discovery request, and that any number of names needs two
-// discovery requests.
+// TestRequestsBeforeTheFirstList checks that a path needs no discovery request, and that names need two, no matter
+// how many there are.
 func TestRequestsBeforeTheFirstList(t *testing.T) {
 	for args, want := range map[string]int{
 		"/api/v1/pods": 0, "/api/v1/watch/namespaces/default/pods/a /apis/apps/v1/deployments": 0,

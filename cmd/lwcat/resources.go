@@ -23,7 +23,7 @@ const discoveryTimeout = 90 * time.Second
 // maxRetryDelay is the longest delay between two attempts to discover resources.
 const maxRetryDelay = 30 * time.Second
 
-// resolve returns the resources that the command line names. It retries after server errors and status 429. With
+// resolve returns the resources named on the command line. It retries after server errors and status 429. With
 // --wait, it also retries while a resource does not exist or the server is unreachable.
 func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
@@ -55,9 +55,9 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 	}
 }
 
-// resolve returns the resources that the command line names, without duplicates. It requests discovery documents unless
-// all names are paths. It calls warn for groups that could not be discovered. namespace is used if no flag selects a
-// namespace.
+// resolve returns the resources named on the command line, without duplicates. It requests discovery documents
+// unless all names are paths. It calls warn for each group that could not be discovered. namespace applies if no
+// flag selects a namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
 	if len(namespaces) == 0 {
@@ -97,7 +97,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	return resources, o.selectEvents(ctx, transport, all, resources)
 }
 
-// maxWarnings limits the number of logged API groups that could not be discovered.
+// maxWarnings limits how many undiscovered API groups are logged.
 const maxWarnings = 20
 
 // hintObjectName returns err. If the arguments look like kubectl's "pods web-0", it adds the syntax of object names.
@@ -206,8 +206,8 @@ func (o *resourceOptions) validateName(name string) error {
 	return nil
 }
 
-// usesNamespace reports whether -n applies to a name. It applies to a path only if the path contains a namespace from
-// -n.
+// usesNamespace reports whether -n applies to a name. It applies to a path only if the path contains one of the
+// namespaces given with -n.
 func (o *resourceOptions) usesNamespace(name string) bool {
 	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(o.namespaces, func(namespace string) bool {
 		return strings.Contains(name, "/namespaces/"+namespace+"/")
@@ -224,15 +224,15 @@ func compact(names []string) (kept []string) {
 	return kept
 }
 
-// engineParameters are the query parameters that package lw sets. They are removed from paths because users copy paths
-// from logs.
+// engineParameters are the query parameters that package lw sets itself. They are removed from paths, because users
+// copy paths from logs.
 var engineParameters = []string{
 	"watch", "resourceVersion", "resourceVersionMatch", "timeout", "timeoutSeconds", "allowWatchBookmarks", "sendInitialEvents",
 	"limit", "continue",
 }
 
-// fromPath returns the resource at a path. It also accepts the path of one object and legacy watch paths such as
-// /api/v1/watch/pods.
+// fromPath returns the resource at a path. It also accepts the path of a single object, and legacy watch paths such
+// as /api/v1/watch/pods.
 func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) {
 	path, query, _ := strings.Cut(raw, "?")
 	resource.Raw, resource.Name, err = splitPath(strings.TrimSuffix(path, "/"))
@@ -256,13 +256,14 @@ func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) 
 }
 
 var (
-	// apiPath matches the path of a collection or an object: the API version, the collection and the object.
+	// apiPath matches the path of a collection or an object. Its groups are the API version, the collection and the
+	// object.
 	apiPath = regexp.MustCompile(`^(/api/[^/]*|/apis/[^/]*/[^/]*)(?:/watch)?((?:/namespaces/[^/]*)?/[^/]*)(?:/([^/]*))?$`)
 	// belowVersion matches all paths below an API version.
 	belowVersion = regexp.MustCompile(`^/(api|apis/[^/]*)/[^/]*/`)
 )
 
-// splitPath splits an API path into the path of the collection and the name of one object. It returns other paths
+// splitPath splits an API path into the collection's path and the name of an object. It returns other paths
 // unchanged.
 func splitPath(path string) (collection, object string, err error) {
 	parts := apiPath.FindStringSubmatch(path)
@@ -279,8 +280,8 @@ func splitPath(path string) (collection, object string, err error) {
 // eventTypes are the values of --types.
 var eventTypes = []string{"Normal", "Warning"}
 
-// selectEvents adds the conditions of --for and --types to the field selector. The argument all may be nil if the
-// command line contains only paths.
+// selectEvents adds field selector terms for --for and --types. all may be nil if the command line contains only
+// paths.
 func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transport, all *discovery.Resources, resources []lw.Resource) (err error) {
 	if o.about == "" && len(o.eventTypes) == 0 {
 		return nil

@@ -14,24 +14,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// saveEvery is the time between two saves of the resume file. It leaves a second for the save itself, because a killed
-// run may repeat at most five seconds of events.
+// saveEvery is the time between two saves of the resume file. A killed run may repeat at most five seconds of
+// events, so this leaves one second for the save itself.
 const saveEvery = 4 * time.Second
 
-// resumeFile is the state of --resume: a stub of each printed object. All collections share one store, so that one
-// save replaces the file atomically. The printer's lock protects it, except for save.
+// resumeFile is the state that --resume saves: a stub of each printed object. All collections share one store, so
+// that one save replaces the file atomically. The printer's lock protects all methods except save.
 type resumeFile struct {
 	path    string
 	server  string
 	store   *cache.Store[*printed]
 	writer  *cache.Writer[*printed]
-	pending []*printed // entries of events that are not flushed yet
+	pending []*printed // entries for events that have not been flushed yet
 
 	saved *cache.Snapshot[*printed] // content of the file
 	info  fs.FileInfo               // the file after the last save
 }
 
-// printed is an entry of a resume file: a printed object, or the resourceVersion of a collection.
+// printed is an entry in a resume file: a printed object, or a collection's resourceVersion.
 type printed struct {
 	collection string
 	version    string     // resourceVersion at which the next run starts to watch, or "" if it must list
@@ -47,7 +47,7 @@ func (p *printed) key() lw.Key {
 	return key
 }
 
-// stub is the saved part of an object. It contains no data, because objects may be Secrets.
+// stub is what is saved of an object. It contains none of the object's data, which may be secret.
 type stub struct {
 	Kind       string   `json:"kind,omitempty"`
 	APIVersion string   `json:"apiVersion,omitempty"`
@@ -132,7 +132,7 @@ func (f *resumeFile) read() (entries []*printed, err error) {
 	return entries, nil
 }
 
-// restore returns the resourceVersion and the objects of a collection. found is false if no run has printed it.
+// restore returns a collection's resourceVersion and objects. found is false if no run has printed the collection.
 func (f *resumeFile) restore(collection string) (version string, objects []*lw.Object, found bool) {
 	for _, entry := range f.store.List() {
 		switch {
@@ -148,9 +148,9 @@ func (f *resumeFile) restore(collection string) (version string, objects []*lw.O
 	return version, objects, found
 }
 
-// add records the changes of an event, and the resourceVersion at which the next run continues. While a list is
-// incomplete, the next run must list, because a watch would repeat changes that the list has already shown. commit must
-// follow when the changes are written.
+// add records an event's changes, and the resourceVersion from which the next run continues. While a list is
+// incomplete, the next run must list again, because a watch would repeat changes that the list has already shown.
+// The caller must call commit once the changes are written.
 func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes []output.Event, whole bool) {
 	for i := range changes {
 		f.pending = append(f.pending, &printed{collection: collection, object: changes[i].Object, deleted: changes[i].Type == lw.Deleted})
@@ -166,7 +166,7 @@ func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes
 	}
 }
 
-// commit moves the pending entries to the store after the printer has flushed their events.
+// commit moves the pending entries to the store. The printer calls it after flushing their events.
 func (f *resumeFile) commit() {
 	for _, entry := range f.pending {
 		if entry.deleted {
@@ -204,5 +204,5 @@ func (f *resumeFile) save(snapshot *cache.Snapshot[*printed]) error {
 	return nil
 }
 
-// isStub reports whether an object is a stub. Every object from a server has a creation timestamp, but stubs have none.
+// isStub reports whether an object is a stub. Unlike objects from a server, stubs have no creation timestamp.
 func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }

@@ -47,8 +47,8 @@ func TestResumeRepeatsUnwrittenEvents(t *testing.T) {
 	}
 }
 
-// A relist reports all deletions with one resourceVersion. If --count ends the run in between, the next run must still
-// print the remaining deletions, so the file must not contain this resourceVersion yet.
+// A relist reports all deletions with the same resourceVersion. If --count ends the run in between, the next run
+// must still print the remaining deletions, so the file must not yet contain this resourceVersion.
 func TestResumePrintsRestOfPartlyPrintedRelist(t *testing.T) {
 	server := start(t, nil)
 	path := filepath.Join(t.TempDir(), "state")
@@ -126,7 +126,8 @@ func TestRejectsOtherFilesForResume(t *testing.T) {
 	require.Contains(t, errs, server.URL, "the message must name the server of the file")
 }
 
-// An object of the previous run may have been deleted since, so --until must not hold before the server confirms it.
+// An object from the previous run may have been deleted since, so --until must not hold before the server confirms
+// it.
 func TestUntilIgnoresUnconfirmedObjects(t *testing.T) {
 	t.Parallel()
 	for _, condition := range []string{"exists", ".metadata.name=a", "all .metadata.name=a"} {

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// saved returns the objects and the resourceVersion of the ConfigMaps in a resume file, for example "a=1 b=2 @2", or ""
-// if the file has no state of the collection.
+// saved returns the ConfigMaps in a resume file and their resourceVersion, for example "a=1 b=2 @2". It returns ""
+// if the file does not contain the collection.
 func saved(t *testing.T, path, server string) string {
 	t.Helper()
 	f := &resumeFile{path: path, server: server}
@@ -40,7 +40,7 @@ func saved(t *testing.T, path, server string) string {
 	return strings.Join(slices.Sorted(slices.Values(names)), " ") + version
 }
 
-// killed is a series of lwcat processes that write to one file and that are killed.
+// killed is a series of lwcat processes that are killed one after another and that append to the same output file.
 type killed struct {
 	*testing.T
 	server *lwtest.Server
@@ -68,7 +68,8 @@ func (k *killed) start(stderr io.Writer) (kill func()) {
 	}
 }
 
-// printed returns the printed events. A killed process may leave an incomplete line, which the next process continues.
+// printed returns the printed events. A killed process may leave an incomplete line, to which the next process
+// appends.
 func (k *killed) printed() (events []line) {
 	text, err := os.ReadFile(k.out.Name())
 	require.NoError(k, err)
@@ -106,8 +107,8 @@ func TestKilledRunsMissNothing(t *testing.T) {
 			require.Equal(t, exitDone, code, errs) // the file now has a resourceVersion, so that no later run lists
 			var names []string
 			written := 0
-			// lwcat relists if it resumes after the recreation of an object, or with an empty collection. So no name is used
-			// twice, and the first object stays.
+			// lwcat relists if it resumes with an empty collection or after an object was recreated. To avoid this,
+			// no name is used twice, and the first object stays.
 			change := func() {
 				i := 0
 				if len(names) > 0 {
@@ -164,8 +165,8 @@ func TestKilledRunsMissNothing(t *testing.T) {
 	}
 }
 
-// TestRunKilledDuringListMissesNothing kills a process when it has saved a part of a list whose rest has not arrived.
-// The saved objects must have been printed.
+// TestRunKilledDuringListMissesNothing kills a process that has received and saved only a part of a list. The saved
+// objects must have been printed.
 func TestRunKilledDuringListMissesNothing(t *testing.T) {
 	t.Parallel()
 	k := newKilled(t)
@@ -224,7 +225,7 @@ func (w *stallingWriter) Write(p []byte) (int, error) {
 func (w *stallingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *stallingWriter) Flush()                      { w.ResponseWriter.(http.Flusher).Flush() }
 
-// printerOf returns a printer that saves to a resume file, and a stream of ConfigMaps that uses it.
+// printerOf returns a printer that saves to a resume file, and a stream for ConfigMaps that uses it.
 func printerOf(t *testing.T, path string, out io.Writer) (*printer, *stream) {
 	t.Helper()
 	file, err := openResume(path, "s")
@@ -236,7 +237,7 @@ func printerOf(t *testing.T, path string, out io.Writer) (*printer, *stream) {
 	return p, &stream{config: &config{}, resource: lw.Resource{Version: "v1", Plural: "configmaps"}, out: p}
 }
 
-// printEvent prints the event of one object.
+// printEvent prints an event for one object.
 func printEvent(t *testing.T, p *printer, s *stream, eventType lw.EventType, name, version string, flush bool) error {
 	t.Helper()
 	o, err := lw.ParseObject([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + name + `","uid":"u","resourceVersion":"` + version + `"},"data":{"k":"s3cret"}}`))
@@ -248,7 +249,8 @@ func printEvent(t *testing.T, p *printer, s *stream, eventType lw.EventType, nam
 	return p.print(s, &event, []output.Event{{Type: eventType, Object: o}}, true, false, flush)
 }
 
-// A killed run repeats at most five seconds of events, even if no further events follow, and even during a list.
+// A killed run may repeat at most five seconds of events, so the file must be saved even if no further events
+// follow, and even during a list.
 func TestResumeFileIsSavedRegularly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	synctest.Test(t, func(t *testing.T) {
@@ -270,7 +272,7 @@ func TestResumeFileIsSavedRegularly(t *testing.T) {
 	require.NotContains(t, string(text), "s3cret")
 }
 
-// Nothing is saved as printed if the output fails.
+// If the output fails, unwritten events must not be saved as printed.
 func TestUnwrittenEventsAreNotSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	p, s := printerOf(t, path, &fullDisk{400})
@@ -281,7 +283,7 @@ func TestUnwrittenEventsAreNotSaved(t *testing.T) {
 	require.Equal(t, "a=1 @1", saved(t, path, "s"))
 }
 
-// The state of collections that a run does not follow stays in the file.
+// The file must keep the state of collections that a run does not follow.
 func TestResumeFileKeepsOtherCollections(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	p, s := printerOf(t, path, io.Discard)

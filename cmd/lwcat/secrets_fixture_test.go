@@ -21,11 +21,11 @@ import (
 )
 
 // secretsFixture runs lwcat with all kinds of credentials against a server that misbehaves. The first part of a
-// request's path selects the misbehavior.
+// request's path selects how.
 type secretsFixture struct {
 	t       *testing.T
 	program string // path of lwcat
-	inputs  string // folder of input files with secrets
+	inputs  string // folder with input files that contain secrets
 	work    string // working directory and home directory of lwcat
 	url     string // URL of the server
 	port    string // port of the server
@@ -99,8 +99,8 @@ func (v *secretsFixture) addUsers(authority *certs.Authority) {
 	v.users["notBase64"] = map[string]any{"client-certificate-data": encoded(cert), "client-key-data": "!" + v.secrets.New("a broken key")}
 }
 
-// kubeconfigFor writes a kubeconfig for a user and a path of the server, with additional cluster fields. It returns the
-// path of the kubeconfig.
+// kubeconfigFor writes a kubeconfig with a user, a path on the server and additional cluster fields. It returns the
+// kubeconfig's path.
 func (v *secretsFixture) kubeconfigFor(user, path string, cluster map[string]any) string {
 	all := map[string]any{"server": v.url + path, "certificate-authority": v.ca}
 	maps.Copy(all, cluster)

@@ -43,8 +43,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	v.secrets.AbsentFrom(t, v.work)
 }
 
-// TestConnectionErrorsShowNoSecrets checks unverified, unreachable and silent servers, proxies with passwords, and invalid URLs
-// and files.
+// TestConnectionErrorsShowNoSecrets covers unverified, unreachable and silent servers, proxies with passwords, and
+// invalid URLs and files.
 func TestConnectionErrorsShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)
@@ -88,8 +88,8 @@ func TestConnectionErrorsShowNoSecrets(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Only their owner may
-// read the files. The test also checks all output formats and a replay.
+// TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Only their owner
+// may be able to read them. The test also checks all output formats and a replay.
 func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)

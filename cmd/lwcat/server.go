@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// serverOptions select the server and the credentials.
+// serverOptions select the server, the credentials and the transport.
 type serverOptions struct {
 	kubeconfig.Options
 	transport string

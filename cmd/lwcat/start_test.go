@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkStart measures how long the stripped program takes from its start to its first request and to its first
-// list. TestRequestsBeforeTheFirstList limits the number of requests in that time.
+// BenchmarkStart measures how long the stripped program takes from its start to its first request, and to its first
+// list. TestRequestsBeforeTheFirstList limits how many requests it sends in that time.
 func BenchmarkStart(b *testing.B) {
 	binary := filepath.Join(b.TempDir(), "lwcat")
 	build, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput()

@@ -72,8 +72,8 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// TestDecodeTimeExcludesWaiting checks that neither idle time before an interruption nor the time before the first byte
-// counts as decoding.
+// TestDecodeTimeExcludesWaiting checks that neither idle time before an interruption nor time spent waiting for the
+// first byte counts as decoding.
 func TestDecodeTimeExcludesWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &meter{stats: newStats()}

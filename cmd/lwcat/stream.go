@@ -69,7 +69,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	return context.Cause(ctx)
 }
 
-// restore loads the state of --from or --resume into an informer.
+// restore loads the state that --from or --resume provides into an informer.
 func (s *stream) restore(informer *cache.Informer[*lw.Object]) {
 	if s.config.limits.from != "" {
 		informer.ResumeFrom(s.config.limits.from)
@@ -88,12 +88,13 @@ func (s *stream) restore(informer *cache.Informer[*lw.Object]) {
 	}
 }
 
-// resumeID identifies the collection in a resume file. The same resource with other selectors has a separate state.
+// resumeID identifies the collection in a resume file. It includes the selectors, because they change which objects
+// are printed.
 func (s *stream) resumeID() string {
 	return fmt.Sprintf("%s -l %q --field-selector %q", s.resource, s.config.resources.labels, s.config.resources.fields)
 }
 
-// restoreEvent handles an event of the state that --from or --resume restores. It prints nothing.
+// restoreEvent handles an event while the state from --from or --resume is restored. It prints nothing.
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
@@ -111,7 +112,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	return nil
 }
 
-// handle prints the changes that an event has caused. It returns true after the last event.
+// handle prints the changes that an event has caused. It returns true if this event ends the run.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (last bool, err error) {
 	s.meter.decoded(event.Type)
 	if event.Type != lw.Added {
@@ -155,7 +156,7 @@ func (s *stream) markListed() (last bool) {
 	return last
 }
 
-// notFoundError reports a named object that does not exist. It does not end the other streams.
+// notFoundError reports that a named object does not exist. It does not end the other streams.
 type notFoundError struct{ resource lw.Resource }
 
 func (e *notFoundError) Error() string {
@@ -166,7 +167,7 @@ func (e *notFoundError) Error() string {
 	return text
 }
 
-// errFailed reports that a stream failed while other streams continued. The error of the stream has already been
+// errFailed reports that a stream failed while other streams continued. The stream's own error has already been
 // logged.
 var errFailed = errors.New("the stream of a resource failed")
 

@@ -61,7 +61,7 @@ func TestDiscoveryRetriesBusyServer(t *testing.T) {
 	})
 }
 
-// absentTransport fails to connect for the requests that busyTransport would reject.
+// absentTransport fails to connect for each request that busyTransport would reject.
 type absentTransport struct{ busyTransport }
 
 func (a *absentTransport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
@@ -88,7 +88,8 @@ func TestWaitsForServer(t *testing.T) {
 	})
 }
 
-// TestFromDoesNotFallBackToList checks that lwcat exits if the server rejects --from.
+// TestFromDoesNotFallBackToList checks that lwcat exits if the server rejects the resourceVersion given with
+// --from.
 func TestFromDoesNotFallBackToList(t *testing.T) {
 	rejection := &lw.StatusError{Code: http.StatusBadRequest}
 	from := &stream{config: &config{limits: rangeOptions{from: "abc"}}}
@@ -108,7 +109,7 @@ func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (*lw.Re
 	return h.busyTransport.Open(ctx, req)
 }
 
-// TestTimeoutDuringDiscovery checks that --timeout is reported instead of a missing resource.
+// TestTimeoutDuringDiscovery checks that lwcat reports the --timeout, and not that a resource is missing.
 func TestTimeoutDuringDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := (&rangeOptions{timeout: time.Second}).deadline(t.Context())

@@ -34,8 +34,8 @@ func TestBuiltinTable(t *testing.T) {
 	require.Equal(t, string(want), string(have), "the table is outdated; to update it, run: go test -run TestBuiltinTable -update")
 }
 
-// clientResources returns all resources that typed clients of client-go can list and watch. If several resources have
-// the same plural name, kubectl's preferred resource comes first.
+// clientResources returns all resources that client-go's typed clients can list and watch. If several resources
+// have the same plural name, the one that kubectl prefers comes first.
 func clientResources(t *testing.T) (all []builtin.Resource) {
 	clientset := reflect.TypeFor[kubernetes.Interface]()
 	for i := range clientset.NumMethod() {
@@ -63,8 +63,8 @@ func rank(group string) int {
 	return map[string]int{"": -1, "extensions": 1}[group]
 }
 
-// groupResources returns the resources of an API group. client is the interface of the group's typed client, for
-// example corev1.CoreV1Interface.
+// groupResources returns an API group's resources. client is the interface of the group's typed client, for example
+// corev1.CoreV1Interface.
 func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) {
 	for i := range client.NumMethod() {
 		method := client.Method(i) // for example, the method Pods(namespace string) PodInterface

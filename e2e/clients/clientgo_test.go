@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// goClient runs dynamic informers of client-go.
+// goClient runs client-go's dynamic informers.
 type goClient struct {
 	*testing.T
 	stores map[string]cache.Store
@@ -51,7 +51,7 @@ func (c *goClient) held(resource string) map[string]string {
 	return held
 }
 
-// requireContents checks that each object on the server and its cached copy are equal in all fields.
+// requireContents checks that each object on the server equals its cached copy in all fields.
 func (c *goClient) requireContents(server *lwtest.Server) {
 	c.Helper()
 	for resource, store := range c.stores {

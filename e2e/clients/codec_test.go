@@ -24,8 +24,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follow runs a informer of a resource until the test ends. It waits until the informer's store is synced and returns
-// the store.
+// follow runs an informer for a resource until the test ends. It waits until the informer has synced, and returns
+// its store.
 func follow[T lw.Keyed](t *testing.T, server *lwtest.Server, of lw.Resource, codec lw.Codec[T]) *cache.Store[T] {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestKubernetesTypes(t *testing.T) {
 	require.EqualValues(t, 1<<53+1, widget.Object["spec"].(map[string]any)["large"])
 }
 
-// The error must contain the path of the field but not its value, which may be secret.
+// The error must contain the field's path but not its value, which may be secret.
 func TestKubernetesFieldErrors(t *testing.T) {
 	for _, test := range []struct {
 		decode func(string) error
@@ -199,7 +199,7 @@ func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	return pod, json.Unmarshal([]byte(object.Raw()), pod)
 }
 
-// BenchmarkCodecs measures how fast lw.Client decodes watch events of Pods with each codec.
+// BenchmarkCodecs measures how fast lw.Client decodes watch events for Pods with each codec.
 func BenchmarkCodecs(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchmarkCodec(b, lw.RawCodec{}) })
 	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod](nil)) })

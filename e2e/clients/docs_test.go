@@ -47,7 +47,7 @@ func TestDocumentation(t *testing.T) {
 	require.NoError(t, docs.CompileAll("../..", module))
 }
 
-// TestMigrationGuideNamesExistInClientGo checks the identifiers in the client-go columns of docs/migration.md.
+// TestMigrationGuideNamesExistInClientGo checks the identifiers in the client-go columns in docs/migration.md.
 func TestMigrationGuideNamesExistInClientGo(t *testing.T) {
 	names := map[string]string{
 		"fields": "k8s.io/apimachinery/pkg/fields",

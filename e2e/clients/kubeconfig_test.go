@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// outcome contains the settings that one of the two loaders returns.
+// outcome contains the settings that a loader returns.
 type outcome struct {
 	Server, Namespace, Token, CA, ServerName, Cert, Key, Proxy string
 	Insecure, Uncompressed, Exec                               bool
@@ -74,7 +74,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	require.Len(t, k.deliberate, 8, "each deliberate difference must occur; remove the others from explain()")
 }
 
-// explain handles a kubeconfig for which only one loader fails. It counts a deliberate difference by its reason. Any
+// explain handles a kubeconfig for which only one loader fails. It counts deliberate differences by reason. Any
 // other difference fails the test.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
@@ -104,7 +104,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, thei
 	require.Fail(k, "only one loader failed", "seed %d, files %s\nlistwatch: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
-// adjust applies the deliberate differences to the settings of client-go.
+// adjust applies the deliberate differences to client-go's settings.
 func (k *kubeconfigs) adjust(opts *kubeconfig.Options, theirs *outcome) {
 	if opts.Token != "" {
 		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // the certificate must not be sent, because a server prefers it over the token
@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns data if data is in PEM format or the file does not exist. Otherwise, it returns the content of the
-// file without surrounding white space.
+// either returns data if it is in PEM format or the file does not exist. Otherwise, it returns the file's content
+// without surrounding white space.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same settings from YAML, or both
-// reject it. A non-empty `differs` explains a deliberate difference.
+// reject it. If differs is not empty, it explains a deliberate difference.
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"

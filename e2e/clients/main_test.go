@@ -1,5 +1,5 @@
-// Package clients runs Kubernetes clients against the embedded server of lwtest. The caches of the clients must match
-// the server's state, even after compactions, broken connections and outages. The package is a separate module because
+// Package clients runs Kubernetes clients against lwtest's embedded server. The clients' caches must match the
+// server's state, even after compactions, broken connections and outages. The package is a separate module because
 // client-go has many dependencies.
 package clients
 

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// nodeClient runs informers of the JavaScript client in a Node process. For each line of input, the process prints the
-// cached objects.
+// nodeClient runs the JavaScript client's informers in a Node process. For each line of input, the process prints
+// the cached objects.
 type nodeClient struct {
 	*testing.T
 	in  io.WriteCloser

@@ -15,7 +15,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// connection contains the clients that the programs of docs/migration.md need.
+// connection contains the clients that the programs in docs/migration.md need.
 type connection struct {
 	transport *lwhttp.Transport
 	clientset kubernetes.Interface

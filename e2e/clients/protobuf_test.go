@@ -64,7 +64,7 @@ func (rawCodec) Identity() lw.Identity[*rawMessage] {
 
 var protobufSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// encode returns an object in the protobuf encoding of a kube-apiserver.
+// encode encodes an object in protobuf as a kube-apiserver does.
 func encode(t testing.TB, object runtime.Object) []byte {
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestProtobufGoldenObjects(t *testing.T) {
 	require.Greater(t, compared, 50)
 }
 
-// TestProtobufList checks that the client removes metadata.managedFields from the items of a list and keeps all other
+// TestProtobufList checks that the client removes metadata.managedFields from list items and keeps all other
 // fields.
 func TestProtobufList(t *testing.T) {
 	remaining := int64(7)

@@ -46,7 +46,7 @@ func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
 	return server, path
 }
 
-// informerOf returns an informer of Pods, created with the code from docs/migration.md.
+// informerOf returns an informer for Pods, created with the code from docs/migration.md.
 func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -99,8 +99,8 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	require.ErrorContains(t, err, "Client.Timeout must be zero")
 }
 
-// TestRestConfigRedirects checks that the redirect policy of docs/migration.md sends no token to other hosts, unlike
-// client-go's default.
+// TestRestConfigRedirects checks that, unlike client-go's default, the redirect policy in docs/migration.md sends
+// no token to other hosts.
 func TestRestConfigRedirects(t *testing.T) {
 	for name, follows := range map[string]bool{"client-go default": true, "redirect policy from the migration guide": false} {
 		t.Run(name, func(t *testing.T) {

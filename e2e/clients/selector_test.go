@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// FuzzSelectors compares the embedded server with the selector parser of Kubernetes. Both must reject the same
-// selectors and match the same objects.
+// FuzzSelectors compares the embedded server with Kubernetes' selector parser. Both must reject the same selectors
+// and match the same objects.
 func FuzzSelectors(f *testing.F) {
 	server, err := lwtest.Start(nil)
 	require.NoError(f, err)

@@ -23,7 +23,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// clientObject has the methods of client.Object in controller-runtime.
+// clientObject has the same methods as controller-runtime's client.Object.
 type clientObject interface {
 	metav1.Object
 	runtime.Object
@@ -46,7 +46,7 @@ func TestResourceOfBuiltInTypes(t *testing.T) {
 	require.ErrorContains(t, err, "*v1.PartialObjectMetadata is not a pointer to a built-in Kubernetes type")
 }
 
-// TestBuiltInTypesDecode checks that the codec of each built-in type decodes its own objects and rejects objects of
+// TestBuiltInTypesDecode checks that each built-in type's codec decodes objects of this type and rejects objects of
 // another type.
 func TestBuiltInTypesDecode(t *testing.T) {
 	var before clientObject
@@ -90,7 +90,7 @@ func (c chosen) Decode(s *lw.Scanned) (clientObject, error) {
 	return object, nil
 }
 
-// decodeAs encodes object as JSON and decodes it with the codec for the type of `as`.
+// decodeAs encodes object as JSON and decodes it with the codec for the type of as.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

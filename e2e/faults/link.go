@@ -14,7 +14,7 @@ const (
 	unlimited  = -1
 )
 
-// link is a pair of connections: from the client to the proxy, and from the proxy to the server.
+// link is a pair of connections: one from the client to the proxy, and one from the proxy to the server.
 type link struct {
 	*Proxy
 	client, server *net.TCPConn
@@ -115,7 +115,7 @@ func (l *link) truncate() {
 	reset(l.server)
 }
 
-// spoil injects faults one after another. It returns when the link ends, after Calm, or after a permanent fault.
+// spoil injects faults one after another. It returns when the link ends, or after Calm or a permanent fault.
 func (l *link) spoil() {
 	ctx, stop := context.WithCancel(l.ctx)
 	defer stop()

@@ -45,8 +45,8 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // Calm ends the current faults and prevents new faults. A half-closed connection stays half-closed.
 func (p *Proxy) Calm() { p.calm() }
 
-// Happened returns the number of injected faults of a kind. A fault does not count if its connection ends before the
-// fault starts.
+// Happened returns how many faults of a kind were injected. A fault does not count if its connection ends before
+// the fault starts.
 func (p *Proxy) Happened(kind Kind) int { return int(p.happened[kind].Load()) }
 
 // Close resets all connections and waits until all goroutines have ended.

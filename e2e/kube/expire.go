@@ -11,10 +11,10 @@ import (
 // configMapsPath is the path of a collection that exists in every cluster. ExpireVersions checks only this collection.
 const configMapsPath = "/api/v1/configmaps"
 
-// ExpireVersions makes all earlier resourceVersions expire. It kills the API server, compacts etcd and restarts the API
-// server. It returns when a watch from an earlier resourceVersion fails with 410 Expired.
+// ExpireVersions makes all earlier resourceVersions expire. It kills the API server, compacts etcd and restarts the
+// API server. It returns when a watch from an earlier resourceVersion fails with 410 Expired.
 //
-// The API server is down while etcd is compacted. Its new watch caches therefore start after the compaction, and
+// etcd is compacted while the API server is down. Its new watch caches therefore start after the compaction, and
 // clients cannot receive bookmarks during the compaction.
 func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)

@@ -1,10 +1,11 @@
 // Package kube runs a real kube-apiserver with etcd on loopback for tests.
 //
-// A test starts its own cluster with [Start], or shares a cluster with the other tests of its package through [Shared].
-// Use [New] outside of tests. The servers exit when the process that started them exits, even if that process is
-// killed.
+// A test starts its own cluster with [Start], or shares a cluster with the other tests in its package through
+// [Shared]. Use [New] outside of tests. The servers exit when the process that started them exits, even if that
+// process is killed.
 //
-// The package imports no library of Kubernetes, so that tests compile fast. The script e2e/build.sh builds the servers.
+// The package does not import Kubernetes libraries, so that tests compile fast. The script e2e/build.sh builds the
+// servers.
 package kube
 
 import (
@@ -48,7 +49,7 @@ type Cluster struct {
 	// Kubeconfig is the path of a kubeconfig with the admin's token.
 	Kubeconfig string
 
-	flags     []string // additional flags of kube-apiserver
+	flags     []string // additional flags for kube-apiserver
 	binaries  string   // folder that contains the programs kube and kubectl
 	folder    string   // folder for all files of this cluster
 	port      int

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// tailBytes is the maximum number of bytes of a log in an error message.
+// tailBytes limits how many bytes of a log an error message contains.
 const tailBytes = 8 << 10
 
 // process is a child process that exits when its parent exits. Its methods may be called concurrently.

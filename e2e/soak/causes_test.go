@@ -20,7 +20,7 @@ const (
 	ended    = "unexpected end of the connection"
 )
 
-// noInitialEnd is a part of the text of the error for a streaming list without the bookmark at its end.
+// noInitialEnd is part of the error for a streaming list that lacks the bookmark at its end.
 const noInitialEnd = "initial-events-end bookmark"
 
 // contradicted is a part of the text of the error for a watch that does not deliver a change within 5 seconds although a check

@@ -16,8 +16,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay is the longest retry delay that a follower waits for, unless it is steadfast. If the delay is longer,
-// the follower restarts its informer.
+// longestDelay is the longest retry delay that a follower tolerates, unless it is steadfast. If the delay is
+// longer, the follower restarts its informer.
 const longestDelay = 4 * time.Second
 
 // follower runs an informer over faulty connections. During a call of run, only the counters may be read.
@@ -36,8 +36,8 @@ type follower struct {
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }
 
-// newFollower returns a follower of the ConfigMaps of the server at url. seed determines the lengths of truncated
-// responses.
+// newFollower returns a follower of the ConfigMaps on the server at url. seed determines how long truncated
+// responses are.
 func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	options := &lwhttp.Options{Token: s.cluster.AdminToken}
 	release := func() {}
@@ -65,7 +65,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient returns a client that shares no connections. It detects a half-open HTTP/2 connection within four
+// httpClient returns a client with its own connections. It detects a half-open HTTP/2 connection within four
 // seconds.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
@@ -130,8 +130,8 @@ func (f *follower) once(ctx context.Context) error {
 	return nil
 }
 
-// asked counts the requests for streaming lists and the requests for pages. It logs when a follower falls back from
-// streaming lists to paged lists.
+// asked counts requests for streaming lists and for pages. It logs when a follower falls back from streaming lists
+// to paged lists.
 func (f *follower) asked(req *lw.Request) {
 	switch {
 	case strings.Contains(req.Query, "sendInitialEvents=true"):

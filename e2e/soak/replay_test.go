@@ -12,10 +12,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// replay applies the changes of a follower to a map of objects, without using the store. It returns an error for each
-// invalid change.
+// replay applies a follower's changes to a map, without using the store. It returns an error for each invalid
+// change.
 //
-// Every write increments the serial number of its object, even if the write recreates a deleted object. If an event
+// Every write increments its object's serial number, even if the write recreates a deleted object. If an event
 // outside of a list skips a number, an earlier event was lost.
 type replay struct {
 	selective bool // a selector may hide writes, so that serial numbers have gaps

@@ -26,7 +26,7 @@ func (s *soak) faults() (n int) {
 	return n
 }
 
-// report logs a table of the followers, and the numbers of faults, causes and writes.
+// report logs a table of the followers, and how often each fault, cause and write occurred.
 func (s *soak) report() {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -17,7 +17,7 @@ import (
 type wire struct {
 	lw.Transport
 	edit        func(url.Values) // changes the query parameters of a request; may be nil
-	idleTimeout time.Duration    // idle timeout of responses; if zero, only the engine's longer idle timeout applies
+	idleTimeout time.Duration    // idle timeout for responses; if zero, only lw's longer idle timeout applies
 	cut         func() int       // returns the length after which a response ends cleanly, or a negative number for no limit; may be nil
 }
 
@@ -40,7 +40,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 	}
 	b := &wireBody{ReadCloser: body, wire: w, cancel: cancel, left: -1}
 	if w.idleTimeout > 0 {
-		// At its own idle timeout, the engine also cancels a request with ErrSilent.
+		// lw cancels a request with the same error when its own idle timeout expires.
 		b.timer = time.AfterFunc(w.idleTimeout, func() { cancel(lw.ErrSilent) })
 	}
 	if w.cut != nil {

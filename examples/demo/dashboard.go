@@ -12,15 +12,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
-// preferred is the address of the dashboard unless the port is in use. The port is fixed, so that an open page
-// reconnects after a restart of the demo.
+// preferred is the dashboard's address unless its port is in use. The port is fixed, so that an open page
+// reconnects when the demo restarts.
 const preferred = "127.0.0.1:8484"
 
 // folder is the path of the dashboard's files, relative to the root of the repository.
 const folder = "examples/browser"
 
-// dashboard serves the dashboard under /ui/. Unless api is nil, it serves api under all other paths. It returns the URL
-// of the dashboard. The caller must call end.
+// dashboard serves the dashboard under /ui/ and, unless api is nil, api under all other paths. It returns the
+// dashboard's URL. The caller must call end.
 func dashboard(api http.Handler) (address string, end func() error, err error) {
 	listener, err := net.Listen("tcp", preferred)
 	if err != nil {
@@ -55,7 +55,7 @@ Then open http://127.0.0.1:8001/ui/
 Press ^C to stop.
 `
 
-// realCluster serves only the dashboard, for an external API server, until ctx is done.
+// realCluster serves only the dashboard, for an existing API server, until ctx is done.
 func realCluster(ctx context.Context, server string) error {
 	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
 		return errors.New("-server must be a URL without a user name, for example https://host:6443")

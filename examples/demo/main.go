@@ -90,15 +90,16 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// startServer starts the embedded API server. Its resourceVersions begin with the time, so those of earlier runs at the
-// same address have expired. If they stayed valid, an open page could resume its watch and would keep the objects of the
-// earlier run.
+// startServer starts the embedded API server. Its resourceVersions begin with the time, so that those from earlier
+// runs at the same address have expired. Otherwise, an open page could resume its watch and keep the earlier run's
+// objects.
 func startServer() (*lwtest.Server, error) {
 	return lwtest.Start(&lwtest.Options{Revision: time.Now().Unix()})
 }
 
-// disturb alternately drops all connections and restarts the server until ctx is done. A failure happens every quarter
-// of duration. With duration 0, the first failure happens after 15 seconds and the others every 150 seconds.
+// disturb alternately drops all connections and restarts the server until ctx is done. A failure happens whenever a
+// quarter of duration has passed. If duration is 0, the first failure happens after 15 seconds, and another every
+// 150 seconds.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	first, every := duration/4, duration/4
 	if duration == 0 {

@@ -45,7 +45,7 @@ type Keys struct {
 	Client http.Client // must not have a Timeout, because it would end every watch
 }
 
-// List implements lw.ListerWatcher. All pages of a list have the revision of the first page.
+// List implements lw.ListerWatcher. All pages of a list have the same revision as the first page.
 func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 	page := new(lw.Page[*Entry])
 	page.Objects = func(yield func(*Entry, error) bool) {
@@ -83,7 +83,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 	return page
 }
 
-// errTimeout is the cancellation cause of a watch that has reached its timeout. etcd itself has no timeout for watches.
+// errTimeout is the cause when a watch is canceled at its timeout. etcd itself has no timeout for watches.
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.

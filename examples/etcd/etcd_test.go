@@ -61,8 +61,8 @@ func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence is the end of a response body. If silent is true, Read blocks until the request is canceled. Like a body of
-// net/http, Read then returns ctx.Err() instead of the cause.
+// silence is the end of a response body. If silent is true, Read blocks until the request is canceled. Like
+// net/http's bodies, it then returns ctx.Err() instead of the cause.
 type silence struct {
 	ctx    context.Context
 	silent bool
@@ -150,7 +150,7 @@ func TestFollowsKeys(t *testing.T) {
 }
 
 func TestResumesWithinTransaction(t *testing.T) {
-	// Before the restarted informer watches again, it checks whether etcd still has the history of its store.
+	// Before the restarted informer watches again, it checks that etcd still has the same history as its store.
 	now := `{"header":{"revision":"11"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"11","value":"three"}],"count":"2"}`
 	events, g, store := follow(t, []string{list, created + transaction + "…", now, created + transaction}, "ADDED /a/y= @9")
 	check := `kv/range {key:/a/,"limit":1,range_end:/a0,"revision":"0"}`

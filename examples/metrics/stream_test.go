@@ -25,7 +25,7 @@ const (
 	name      = "salaries"
 )
 
-// seen contains the numbers of requests and events, which the test counts without the trace.
+// seen contains the numbers of requests and events, which the test counts independently of the trace.
 type seen struct {
 	Lists, Watches   int // numbers of requests, including failed requests
 	Pages            int
@@ -35,8 +35,9 @@ type seen struct {
 	Secrets          []string
 }
 
-// follow runs a stream of Pods with interruptions against the embedded server. It calls phase before the stream, after
-// each event and after the stream. It returns the numbers of requests and events and the sequence of the phases.
+// follow runs a stream of Pods with interruptions against the embedded server. It calls phase before the stream,
+// after each event and after the stream. It returns how many requests and events it has seen, and the sequence of
+// phases.
 func follow(t *testing.T, trace *lw.Trace, phase func() string) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{

@@ -12,7 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// courses contains the workloads in the order of COURSES in page/world.mjs.
+// courses contains the workloads in the same order as COURSES in page/world.mjs.
 var courses = []func(client *lw.Client[*lw.Object]){decode, list}
 
 func main() {

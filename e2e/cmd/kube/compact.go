@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// compactRevKey is the key that contains the revision of an API server's latest compaction. Every API server
-	// watches this key and drops its snapshots of older revisions. If a compaction does not write it, the snapshots
-	// remain.
+	// compactRevKey is the key that contains the revision of the latest compaction by an API server. Every API
+	// server watches this key and drops its snapshots of older revisions. If a compaction does not write the key,
+	// the snapshots remain.
 	compactRevKey = "compact_rev_key"
-	// markKey is outside the prefix of the API server. Writing it increments the revision without changing an object.
+	// markKey is outside the API server's prefix. Writing it increments the revision without changing an object.
 	markKey        = "listwatch/mark"
 	compactTimeout = 30 * time.Second
 )

@@ -1,8 +1,8 @@
-// Command kube runs the real servers of the end-to-end tests. It contains etcd and kube-apiserver from their Go modules
-// in one binary.
+// Command kube runs the real servers for the end-to-end tests. It contains etcd and kube-apiserver from their Go
+// modules in one binary.
 //
-// Each server runs in its own process, so that a test can kill one server and keep the other. kube-apiserver could not
-// start twice in one process because it installs its signal handler only once.
+// Each server runs in its own process, so that a test can kill one server and keep the other. kube-apiserver could
+// not start twice in one process because it installs its signal handler only once.
 package main
 
 import (

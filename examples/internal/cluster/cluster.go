@@ -1,5 +1,5 @@
-// Package cluster simulates a small Kubernetes cluster in a server of package lwtest. Deployments are scaled and rolled
-// out. Pods are scheduled, start, run, finish, fail and terminate.
+// Package cluster simulates a small Kubernetes cluster in an lwtest server. Deployments are scaled and rolled out.
+// Pods are scheduled, start, run, finish, fail and terminate.
 package cluster
 
 import (
@@ -19,8 +19,8 @@ import (
 // interval is the duration of a simulation step. With 250 ms, the cluster makes about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx is done. The same seed results in the same writes, unless other clients write to
-// the server. The cluster reacts to their writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. The same seed results in the same writes unless other clients write
+// to the server, because the cluster reacts to their writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -34,7 +34,7 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// outage is the time for which Disturb stops the server. Run still changes the objects of the stopped server.
+// outage is how long Disturb stops the server. Run still changes the stopped server's objects.
 const outage = 700 * time.Millisecond
 
 // Disturb alternately drops all connections and restarts the server until ctx is done. A restart discards the history,
@@ -119,7 +119,7 @@ func (c *cluster) advance() {
 	}
 }
 
-// after schedules do. The delay is the given number of steps plus a random number from 0 to spread.
+// after schedules do to run after the given number of steps plus a random number from 0 to spread.
 func (c *cluster) after(steps, spread int, do func()) {
 	t := task{c.step + steps + c.rng.IntN(spread+1), do}
 	i, _ := slices.BinarySearchFunc(c.tasks, t.due+1, func(t task, due int) int { return t.due - due })
@@ -238,7 +238,7 @@ func (c *cluster) replicas(a *app) (int, bool) {
 	return int(wanted), ok
 }
 
-// change simulates a user. It scales the Deployment or rolls out a new version, and schedules its next call.
+// change simulates a user who scales the Deployment or rolls out a new version, and schedules its next call.
 func (c *cluster) change(a *app) {
 	patch := fields{"spec": fields{"replicas": 1 + c.rng.IntN(5)}}
 	if c.rng.IntN(3) == 0 {

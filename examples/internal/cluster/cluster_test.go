@@ -77,7 +77,7 @@ type storedPod struct {
 	}
 }
 
-// stages adds the phase, the container states and other stages of the Pod to seen.
+// stages adds the Pod's phase, container states and other stages to seen.
 func (p *storedPod) stages(seen map[string]bool) {
 	seen[p.Status.Phase] = true
 	seen["scheduled"] = seen["scheduled"] || p.Spec.NodeName != ""

@@ -10,7 +10,7 @@ import (
 
 type fields = map[string]any
 
-// get returns an object of the server, or false if the object does not exist.
+// get looks up an object on the server. ok is false if it does not exist.
 func (c *cluster) get(resource, namespace, name string) (object fields, ok bool) {
 	key := name
 	if namespace != "" {
@@ -40,7 +40,7 @@ func merge(object, patch fields) {
 	}
 }
 
-// The following functions return objects like those of a real cluster.
+// The following functions return objects like those in a real cluster.
 
 func newNamespace(name string) fields {
 	return fields{

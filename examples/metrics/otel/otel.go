@@ -1,4 +1,4 @@
-// Package otel records the [lw.Trace] of a stream as OpenTelemetry metrics.
+// Package otel records a stream's [lw.Trace] as OpenTelemetry metrics.
 package otel
 
 import (
@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Trace returns a trace that records OpenTelemetry metrics of a stream. resource is the value of the attribute
+// Trace returns a trace that records a stream's OpenTelemetry metrics. resource is the value of the attribute
 // listwatch.resource in all measurements. It must be unique for each stream, for example "pods". The trace may be
 // reused after the stream has ended, but not for two streams at the same time.
 //
@@ -51,7 +51,7 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	}, nil
 }
 
-// instruments contains the instruments of a stream and its state.
+// instruments contains a stream's instruments and its state.
 type instruments struct {
 	resource attribute.KeyValue
 
@@ -96,9 +96,9 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	return m, errors.Join(errs...)
 }
 
-// observe registers the metrics of the state. The phase follows the convention of k8s.pod.status.phase: an UpDownCounter,
-// because its sum over all resources is the number of streams in a phase. Both metrics are observable, because readers
-// with delta temporality drop synchronous gauges that do not change.
+// observe registers the metrics for the state. As in the convention for k8s.pod.status.phase, the phase is an
+// UpDownCounter, because its sum over all resources is the number of streams in a phase. Both metrics are
+// observable, because readers with delta temporality drop synchronous gauges that do not change.
 func (m *instruments) observe(meter metric.Meter) error {
 	phase, err := meter.Int64ObservableUpDownCounter("listwatch.state.phase", metric.WithUnit("{stream}"),
 		metric.WithDescription("1 for the current phase of the stream, otherwise 0. The state is current in the phase live."))

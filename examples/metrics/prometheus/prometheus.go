@@ -1,4 +1,4 @@
-// Package prometheus records the [lw.Trace] of a stream as Prometheus metrics.
+// Package prometheus records a stream's [lw.Trace] as Prometheus metrics.
 package prometheus
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Trace registers the metrics of a stream and returns a trace that records them. resource is the value of the label
-// resource in all metrics, for example "pods". It must be unique for each stream, and Trace returns an error if it is
+// Trace registers a stream's metrics and returns a trace that records them. resource is the value of the label
+// resource in all metrics, for example "pods". It must be unique for each stream; Trace returns an error if it is
 // already registered. The trace may be reused after the stream has ended, but not for two streams at the same time.
 //
 // Labels never contain data from objects, request paths or error messages.
@@ -44,7 +44,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	}, nil
 }
 
-// metrics is a collector of all metrics of a stream, so that their registration succeeds or fails as a whole.
+// metrics collects all of a stream's metrics in one collector, so that they are registered together or not at all.
 type metrics struct {
 	all []prometheus.Collector
 
@@ -127,7 +127,7 @@ func (m *metrics) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// phase is a collector of the phase of a stream. It loads the state once per scrape, so that exactly one phase is 1.
+// phase collects a stream's phase. It loads the state once per scrape, so that exactly one phase is 1.
 type phase struct {
 	state          *measure.State
 	current, start *prometheus.Desc

@@ -1,4 +1,4 @@
-// Package condition implements the conditions of --until, for example status.phase=Running.
+// Package condition implements the conditions that --until accepts, for example status.phase=Running.
 package condition
 
 import (
@@ -29,7 +29,7 @@ FIELD is a path such as status.phase, .data.key, status.containerStatuses[*].rea
 VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a string.
 `
 
-// Condition is a parsed condition of --until; see [Grammar]. A condition with "all" needs at least one object. Only
+// Condition is a parsed --until condition; see [Grammar]. A condition with "all" needs at least one object. Only
 // "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
 	over    quantifier
@@ -79,7 +79,8 @@ func Parse(text string) (*Condition, error) {
 // Rollout reports whether the condition waits for a rollout.
 func (c *Condition) Rollout() bool { return c.rollout }
 
-// NeedsAll reports whether the condition depends on every object, so that a part of the collection cannot meet it.
+// NeedsAll reports whether the condition depends on every object, so that it cannot be decided from a part of the
+// collection.
 func (c *Condition) NeedsAll() bool { return c.over != anyOf }
 
 // splitTerms splits a string at && outside quotes. It rejects other operators between terms.
@@ -121,7 +122,7 @@ var corrections = map[string]string{
 // complete contains the conditions that consist of one word and cannot be part of another condition.
 var complete = map[string]Condition{"exists": {}, "deleted": {over: noneOf}, "rollout": {over: allOf, rollout: true}}
 
-// correct returns an explanation if word is used as a field path, but the user probably meant something else.
+// correct explains what the user probably meant if word is used as a field path but is more likely a mistake.
 // Otherwise it returns "".
 func correct(word string, alone bool) (problem string) {
 	lower := strings.ToLower(word)
@@ -157,7 +158,8 @@ type term func(*lw.Object) bool
 // operation matches a comparison: its left side, its operator and its right side.
 var operation = regexp.MustCompile(`(?s)^([^=!<>]*)(==|!=|<=|>=|<|>|=)(.*)$`)
 
-// trueFor lists the operators that hold if the left value is less than the right (-1), equal (0) or greater (1).
+// trueFor lists the operators that hold if the left value is less than (-1), equal to (0) or greater than (1) the
+// right one.
 var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"=", "==", "<=", ">="}, 1: {">", ">=", "!="}}
 
 func parseTerm(text string) (t term, problem string) {
@@ -189,7 +191,8 @@ func parseTerm(text string) (t term, problem string) {
 	}, problem
 }
 
-// parseValue returns a function that returns the value on the right of an operator, and whether the value exists.
+// parseValue parses the text to the right of an operator. The returned function returns the value, and whether it
+// exists.
 func parseValue(operator, text string) (value func(*lw.Object) (string, bool), problem string) {
 	literal := unquote(text)
 	switch {
@@ -210,8 +213,8 @@ func parseValue(operator, text string) (value func(*lw.Object) (string, bool), p
 // isField matches values that are field paths. A dot before a digit begins a number.
 var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
-// parsePath accepts the paths of lw.Value.Get and kubectl's forms .status.phase and {.status.phase}. alone must be true
-// if no operator follows the path.
+// parsePath accepts paths in lw.Value.Get's syntax and kubectl's forms .status.phase and {.status.phase}. alone
+// must be true if no operator follows the path.
 func parsePath(text string, alone bool) (path, problem string) {
 	written := strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}")
 	if problem := correct(written, alone); problem != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzParse checks that Parse returns a condition or a *SyntaxError. For a single object, "none" must be the opposite
-// of "any". Joined terms must hold if and only if each term holds.
+// FuzzParse checks that Parse returns a condition or a *SyntaxError. For a single object, "none" must be the
+// opposite of "any". Terms joined with && must hold if and only if each term holds.
 func FuzzParse(f *testing.F) {
 	const pod = `{"metadata":{"name":"a","labels":{"a.b/c":"x"}},"status":{"phase":"Running","n":10,"conditions":[{"type":"Ready","status":"True"}]}}`
 	f.Add("status.phase=Running", "condition=Ready", pod)
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// quantified reports whether text cannot be one term of a longer condition.
+// quantified reports whether text can only stand alone and not be a term in a longer condition.
 func quantified(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, word := range []string{"any ", "all ", "none ", "jsonpath="} {
@@ -52,7 +52,7 @@ func quantified(text string) bool {
 	return slices.Contains(slices.Collect(maps.Keys(complete)), text)
 }
 
-// holds reports whether a condition holds for a collection with one object, and whether the condition is valid.
+// holds reports whether a condition is valid, and whether it holds for a collection with one object.
 func holds(t *testing.T, text string, o *lw.Object) (holds, ok bool) {
 	c, err := Parse(text)
 	if err != nil {
@@ -95,7 +95,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// isText reports whether a value is a valid literal, and neither a field nor followed by another condition.
+// isText reports whether value is valid as a literal: it is not a field path, and no other condition follows it.
 func isText(value string) bool {
 	_, err := Parse("f = " + value)
 	return err == nil && !strings.Contains(value, "&&") && !isField.MatchString(strings.TrimSpace(value))

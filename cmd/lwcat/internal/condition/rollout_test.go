@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRollout expects the decisions that kubectl rollout status makes.
+// TestRollout expects the same decisions as kubectl rollout status.
 func TestRollout(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kind":"Deployment","metadata":{"generation":2},"spec":{"replicas":2},"status":{"observedGeneration":2,"replicas":2,"updatedReplicas":2,"availableReplicas":2}}`:                              "done",

@@ -59,7 +59,7 @@ func (w *Watcher) Delete(collection int, o *lw.Object) {
 	}
 }
 
-// Restore records an object of an earlier run. The server has not confirmed yet that the object exists, so no condition
+// Restore records an object from an earlier run. The server has not yet confirmed that it exists, so no condition
 // holds for it before Put. Delete removes it.
 func (w *Watcher) Restore() { w.objects++ }
 
@@ -87,8 +87,8 @@ func (w *Watcher) holds(i int) bool {
 	return matching > 0
 }
 
-// rolledOut reports whether the rollout of an object is complete, by the rules of kubectl rollout status. The error is
-// a *[RolloutError].
+// rolledOut reports whether an object's rollout is complete, by the same rules as kubectl rollout status. The error
+// is a *[RolloutError].
 func rolledOut(o *lw.Object) (done bool, err error) {
 	switch kind := o.Kind(); {
 	case kind != "Deployment" && kind != "StatefulSet" && kind != "DaemonSet":

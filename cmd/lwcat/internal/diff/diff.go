@@ -13,14 +13,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Change is one difference.
+// Change is a difference at one path.
 type Change struct {
 	Path     Path
 	Old, New lw.Value // values before and after the change; the zero Value if missing
 	Reorder  bool     // only the order of the elements changed; Old and New are arrays of their names
 }
 
-// Compare returns the changes in the order of the new value. Within each object or array, removed members come last.
+// Compare returns the changes in the order in which they appear in the new value. Within each object or array,
+// removed members come last.
 func Compare(old, new lw.Value, filter Filter) []Change {
 	c := comparison{filter: filter}
 	c.values(nil, old, new)
@@ -45,8 +46,8 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 	}
 }
 
-// members compares the members of both values: first those of the new value, then those that only the old value has. A
-// missing value is the zero Value. The members are elements of an array if element is true.
+// members compares the members of both values: first those of the new value, then those that only the old value
+// has. A missing member is the zero Value. If element is true, the members are array elements.
 func (c *comparison) members(path Path, before, after members, element bool) {
 	for i, name := range after.names {
 		c.values(path.to(Step{name, i, element}), before.values[name], after.values[name])
@@ -94,7 +95,7 @@ func sharedNames(a, b members) (names []string) {
 	return names
 }
 
-// commonEnds returns the numbers of equal elements at the start and at the end.
+// commonEnds returns how many elements are equal at the start and at the end.
 func commonEnds(old, new []lw.Value) (first, last int) {
 	shorter := min(len(old), len(new))
 	for first < shorter && equal(old[first], new[first]) {
@@ -128,8 +129,8 @@ func membersOf(v lw.Value) members {
 	return m
 }
 
-// namesOf returns the elements of an array by name. key is the member that contains the name, for example "type". ok is
-// false if a name is missing or not unique.
+// namesOf returns an array's elements by name. key is the member that contains an element's name, for example
+// "type". ok is false if a name is missing or not unique.
 func namesOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {
@@ -173,7 +174,7 @@ type Step struct {
 // Path is the location of a value.
 type Path []Step
 
-// String returns the path in the syntax of [Ignoring], for example status.conditions[Ready].message.
+// String returns the path in the syntax that [Ignoring] accepts, for example status.conditions[Ready].message.
 func (p Path) String() string {
 	var text strings.Builder
 	for i, step := range p {
@@ -220,7 +221,7 @@ func parsePattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
-// startsWith reports whether the first steps of the pattern match the steps of path.
+// startsWith reports whether the pattern's first steps match path.
 func (p pattern) startsWith(path Path) bool {
 	if len(p) < len(path) {
 		return false
@@ -237,7 +238,7 @@ func (p pattern) startsWith(path Path) bool {
 	return true
 }
 
-// Filter selects the compared parts of an object. The zero Filter selects the whole object.
+// Filter selects which parts of an object to compare. The zero Filter selects the whole object.
 type Filter []pattern
 
 // Ignoring returns a filter that ignores these paths and their descendants.

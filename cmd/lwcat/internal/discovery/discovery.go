@@ -37,15 +37,16 @@ func (r *Resource) Watchable() bool {
 	return slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch")
 }
 
-// Resources contains the resources of a server in the server's order of preference. The core group comes first. The
-// preferred version of each group comes before its other versions.
+// Resources contains a server's resources in the server's order of preference. The core group comes first, and each
+// group's preferred version comes before its other versions.
 type Resources struct {
 	All     []Resource
 	Missing []string // group versions that could not be discovered, with the reason: "metrics.k8s.io/v1beta1: …"
 }
 
-// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without aggregated discovery
-// send a list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without aggregated
+// discovery send a list of groups instead.
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
@@ -74,14 +75,14 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	return all, nil
 }
 
-// maxBytes limits the size of a document. A server with a thousand custom resources sends about 0.5 MiB.
+// maxBytes limits the size of a discovery document. A server with a thousand custom resources sends about 0.5 MiB.
 const maxBytes = 8 << 20
 
 // ErrTooLarge reports that a document exceeds the limit.
 var ErrTooLarge = errors.New("the discovery response is too large")
 
-// fetch fetches the resources below /api or /apis. It keeps the JSON text of the document, because decoded structs could
-// be fifty times as large as a malicious response.
+// fetch fetches the resources under /api or /apis. It works on the document's JSON text, because a malicious
+// response could be fifty times as large when decoded into structs.
 func fetch(ctx context.Context, transport lw.Transport, root string) (Resources, error) {
 	body, err := transport.Open(ctx, &lw.Request{Path: root, Accept: accept})
 	if err != nil {
@@ -114,7 +115,7 @@ func fetch(ctx context.Context, transport lw.Transport, root string) (Resources,
 	}
 }
 
-// aggregated returns all resources in an APIGroupDiscoveryList. For a stale group version, these are the last resources
+// aggregated returns all resources in an APIGroupDiscoveryList. If a group version is stale, they are the last ones
 // that the server knew.
 func aggregated(document lw.Value) (found Resources) {
 	for item := range document.Member("items").Elements() {
@@ -153,12 +154,12 @@ func stringsAt(v lw.Value, name string) (all []string) {
 	return all
 }
 
-// Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps. It
-// ignores case. It also accepts the first letters of a group.
+// Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps.
+// It ignores case. It also accepts the beginning of a group's name.
 //
-// If several resources match, Find uses kubectl's order of preference: plural names, then short names, then singular
-// names and kinds. After that, it prefers the core group, and then the server's order. If no resource matches, the
-// error suggests similar names.
+// If several resources match, Find uses kubectl's order of preference: plural names, then short names, then
+// singular names and kinds. After that, it prefers the core group, and then the server's order. If no resource
+// matches, the error suggests similar names.
 func (all *Resources) Find(name string) (*Resource, error) {
 	word, rest, _ := strings.Cut(strings.ToLower(name), ".")
 	for _, in := range []func(*Resource) bool{

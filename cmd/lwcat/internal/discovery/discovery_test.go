@@ -69,7 +69,7 @@ var cluster = map[string]string{
 	),
 }
 
-// TestFindMatchesKubectl expects the results of kubectl's REST mapper, including those for ambiguous names.
+// TestFindMatchesKubectl expects the same results as from kubectl's REST mapper, including ambiguous names.
 func TestFindMatchesKubectl(t *testing.T) {
 	all, s := ask(t, cluster)
 	require.EqualValues(t, 2, s.asked.Load())
@@ -132,7 +132,7 @@ func TestFindsAllCompletionNames(t *testing.T) {
 		strings.Join(names, " "))
 }
 
-// TestPartlyUnavailableServer checks that Find still finds the resources of the available groups.
+// TestPartlyUnavailableServer checks that Find still finds resources in the groups that are available.
 func TestPartlyUnavailableServer(t *testing.T) {
 	all, _ := ask(t, cluster)
 	require.Equal(t, []string{"metrics.k8s.io/v1beta1: the aggregated API server does not respond"}, all.Missing)

@@ -61,7 +61,7 @@ func FuzzAsk(f *testing.F) {
 	})
 }
 
-// These patterns match valid names. regularGroup rejects a label that starts with v, because Find and kubectl can
+// These patterns match valid names. regularGroup rejects labels that start with v, because Find and kubectl can
 // mistake such a group for a version.
 var (
 	regular        = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)

@@ -47,7 +47,7 @@ func TestDocumentSizeLimit(t *testing.T) {
 	require.ErrorContains(t, err, "the response is not JSON")
 }
 
-// TestLargeDocumentMemory checks that a document of the maximum size needs little more memory than its own size.
+// TestLargeDocumentMemory checks that a document of the maximum size takes little more memory than its own size.
 func TestLargeDocumentMemory(t *testing.T) {
 	const first = `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"g"},"versions":[{"version":"v1","resources":[{"resource":"a"}`
 	s := &server{answers: map[string]string{"/api": first + strings.Repeat(",{}", 800_000) + "]}]}]}"}}

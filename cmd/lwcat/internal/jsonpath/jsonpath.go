@@ -19,7 +19,7 @@ import (
 // Template is a parsed template.
 type Template []node
 
-// node is a part of a template: text, a path whose values are printed, or a range over the values of a path.
+// node is a part of a template: text, a path whose values are printed, or a range over a path's values.
 type node struct {
 	text  string
 	path  *Path
@@ -27,8 +27,8 @@ type node struct {
 	loops bool
 }
 
-// Append appends the template's output for an object. The func text returns the output of a value, for example
-// lw.Value.String. Append separates several values of one path with spaces.
+// Append appends the template's output for an object. text converts a value to output, for example lw.Value.String.
+// If a path selects several values, Append separates them with spaces.
 func (t Template) Append(out []byte, object lw.Value, text func(lw.Value) string) []byte {
 	return appendNodes(out, t, scope{root: object, current: object}, text)
 }
@@ -82,7 +82,7 @@ func (p *Path) find(in scope) iter.Seq[lw.Value] {
 	}
 }
 
-// step calls yield for the selected values until yield returns false. It returns false in that case.
+// step calls yield for each selected value until yield returns false. In that case, the step also returns false.
 type step func(from, root lw.Value, yield func(lw.Value) bool) bool
 
 func walk(steps []step, from, root lw.Value, yield func(lw.Value) bool) bool {
@@ -198,7 +198,8 @@ func (f *filter) holds(in scope) bool {
 	return slices.Contains(trueFor[order], f.operator)
 }
 
-// trueFor lists the operators that hold if the left value is less than the right (-1), equal (0) or greater (1).
+// trueFor lists the operators that hold if the left value is less than (-1), equal to (0) or greater than (1) the
+// right one.
 var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"==", "<=", ">="}, 1: {">", ">=", "!="}}
 
 // compare returns the order of two values. comparable is false if their types differ.

@@ -121,7 +121,7 @@ func TestBracesAndLeadingDotAreOptional(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no input causes a panic. Each value that a path finds must be a part of the object. A plain
+// FuzzParse checks that no input causes a panic. Each value that a path finds must be part of the object. A plain
 // path must find the same value as lw.Value.Get.
 func FuzzParse(f *testing.F) {
 	f.Add(`{range .a[?(@.b=="c")]}{..x[0:-1:2]['y']}{"\n"}{end}`, pod)

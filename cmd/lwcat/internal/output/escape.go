@@ -30,14 +30,16 @@ func plainLines(text string) string {
 	}, text)
 }
 
-// escapedJSON returns equivalent JSON that cannot affect a terminal. Valid JSON contains the characters that it escapes
-// only within strings, except for the carriage return, which occurs only between tokens.
+// escapedJSON returns equivalent JSON that cannot affect a terminal. In valid JSON, all characters that it escapes
+// can appear only within strings. The exception is the carriage return, which can appear only between tokens and
+// becomes a space.
 func escapedJSON(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r", " ")
 	return escape(text, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' })
 }
 
-// escape replaces the characters that the func selects with escape sequences of JSON and YAML.
+// escape replaces the characters that selects returns true for with escape sequences that both JSON and YAML
+// accept.
 func escape(text string, selects func(rune) bool) string {
 	if !strings.ContainsFunc(text, selects) {
 		return text

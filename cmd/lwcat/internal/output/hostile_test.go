@@ -51,11 +51,11 @@ func TestHeadersAreEscaped(t *testing.T) {
 	}
 }
 
-// hostileText contains a JSON string with each way to write characters that a terminal interprets. Line breaks and tabs
-// are harmless.
+// hostileText is a JSON string that writes characters that a terminal interprets in every possible way. Line breaks
+// and tabs are harmless.
 const hostileText = `"\u001b]0;title\u0007\u009b2J \u202eabc\u2069 \u2028\r\u007f` + "\u009b2J\u202e\u2066\u061c\x7f\x9b2J" + `\ttab\nline"`
 
-// On a terminal, no format passes on a character that moves the cursor, changes the title or reverses the text.
+// On a terminal, no format may pass on a character that moves the cursor, changes the title or reverses text.
 func TestTerminalIsProtected(t *testing.T) {
 	text := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","annotations":{` + hostileText + ":" + hostileText + `}},` + "\r\n" + `"text":` + hostileText + `,"list":[` + hostileText + `]}`
 	for _, spec := range []string{
@@ -88,7 +88,7 @@ func TestTerminalEscapesKeepJSONAndYAML(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// A program that reads the output needs the exact value.
+// When the output goes to a program, it must contain the exact value.
 func TestPipesReceiveExactValues(t *testing.T) {
 	const text = `{"text":"\u001b[2J\u0007\u202e"}`
 	require.Equal(t, "\x1b[2J\a\u202e\n", printed(t, "jsonpath={.text}", &Options{}, added(t, "pods", text)))

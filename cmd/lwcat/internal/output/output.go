@@ -1,4 +1,4 @@
-// Package output implements the output formats of lwcat.
+// Package output implements lwcat's output formats.
 package output
 
 import (
@@ -22,8 +22,9 @@ type Event struct {
 	Cells   lw.Value // a JSON array with the object's cells in these columns, or the zero Value
 }
 
-// Format prints events. It may delay them until Flush, to know their layout. The caller calls Flush after each list and
-// after each later event. The [bufio.Writer] keeps the first write error, so the methods return none.
+// Format prints events. It may hold them back until Flush, because the layout depends on all of them. The caller
+// must call Flush after each list and after each later event. The [bufio.Writer] keeps the first write error, so
+// the methods return none.
 type Format interface {
 	Print(out *bufio.Writer, e *Event)
 	Flush(out *bufio.Writer)
@@ -43,13 +44,13 @@ type Options struct {
 	Ignore []string // paths that diff ignores, for example "status.conditions[*].lastProbeTime"; nil selects the defaults
 }
 
-// textFormat is a Format that appends the text of an event to dst. It does not delay events.
+// textFormat is a Format that appends an event's text to dst. It never holds events back.
 type textFormat func(dst []byte, e *Event) []byte
 
 func (f textFormat) Print(out *bufio.Writer, e *Event) { _, _ = out.Write(f(out.AvailableBuffer(), e)) }
 func (f textFormat) Flush(*bufio.Writer)               {}
 
-// formats lists the formats. Some require an argument after "=" in -o.
+// formats lists the output formats that -o accepts. Some take an argument after "=".
 var formats = []struct {
 	name, argument string
 	make           func(argument string, opts *Options) (Format, error)

@@ -31,8 +31,8 @@ func (r *row) add(header, cell string, c color) {
 	r.colors = append(r.colors, c)
 }
 
-// table prints events as rows below their headers. Each column is as wide as its widest cell so far. The rows of a list
-// are measured before the first row is printed.
+// table prints events as rows under their headers. Each column is as wide as its widest cell so far. All rows of a
+// list are measured before the first one is printed.
 type table struct {
 	opts    *Options
 	row     func(*Event) row
@@ -40,7 +40,7 @@ type table struct {
 	pending []row
 }
 
-// columns contains the headers and widths that rows with the same headers share.
+// columns contains the widths that rows with the same headers share.
 type columns struct {
 	widths []int
 	titled bool // whether the headers must still be printed
@@ -92,7 +92,7 @@ func (c *columns) widen(cells []string) {
 // columnGap is the number of spaces between columns.
 const columnGap = 3
 
-// line aligns the cells of a row and omits empty cells at its end. colors may be nil.
+// line aligns a row's cells and leaves out empty cells at its end. colors may be nil.
 func (c *columns) line(cells []string, colors []color, opts *Options) string {
 	last := len(cells) - 1
 	for last > 0 && cells[last] == "" {
@@ -112,7 +112,7 @@ func (c *columns) line(cells []string, colors []color, opts *Options) string {
 	return text.String()
 }
 
-// color is a terminal color as SGR parameters.
+// color is a terminal color, given as SGR parameters.
 type color string
 
 const (
@@ -133,11 +133,11 @@ func (o *Options) colorize(c color, text string) string {
 
 var typeColors = map[lw.EventType]color{lw.Added: green, lw.Modified: yellow, lw.Deleted: red}
 
-// clock is the human-readable time format. It omits the date.
+// clock is the time format for people. It leaves out the date.
 const clock = "15:04:05.000"
 
-// newLine returns the human-readable format: time, event type, kind, object, age and state. Objects of kind Event have
-// different columns. These columns have headers if lwcat follows only one resource.
+// newLine returns the format for people: time, event type, kind, object, age and state. Objects of kind Event have
+// different columns, which get headers if lwcat follows only one resource.
 func newLine(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row {
 		if e.Object.Kind() == "Event" {
@@ -157,8 +157,8 @@ func newLine(_ string, opts *Options) (Format, error) {
 // age returns the object's age at the time of the event, for example "5s", "3m" or "12d".
 func age(e *Event) string { return since(e.Time, e.Object.Get("metadata.creationTimestamp").String()) }
 
-// since formats the time since a timestamp in the largest unit that has a value of 2 or more. It returns "" if the
-// timestamp is invalid.
+// since formats the time since a timestamp in the largest unit of which at least 2 have passed. It returns "" if
+// the timestamp is invalid.
 func since(now time.Time, timestamp string) string {
 	then, err := time.Parse(time.RFC3339, timestamp)
 	if err != nil {
@@ -176,7 +176,8 @@ func since(now time.Time, timestamp string) string {
 	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
 }
 
-// eventRow returns the row for an Event of the core group or of events.k8s.io. It has the columns of kubectl events.
+// eventRow returns the row for an Event from the core group or from events.k8s.io. It has the same columns as
+// kubectl events.
 func eventRow(e *Event, opts *Options) (r row) {
 	of := e.Object
 	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "metadata.creationTimestamp")
@@ -203,7 +204,7 @@ func eventRow(e *Event, opts *Options) (r row) {
 	return r
 }
 
-// newWide returns the format that prints the server's columns. For objects without these columns, it prints the name
+// newWide returns the format that prints the server's columns. For objects without such columns, it prints the name
 // and age.
 func newWide(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
@@ -277,10 +278,10 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	return r
 }
 
-// columnSpec matches a column, which ends before a comma outside brackets and quotes.
+// columnSpec matches one column, up to a comma outside brackets and quotes.
 var columnSpec = regexp.MustCompile(`(?s)(?:"[^"]*"|'[^']*'|\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|[^,])+`)
 
-// summarize returns the state of an object in a few words.
+// summarize describes an object's state in a few words.
 func summarize(o *lw.Object) string {
 	if o.Get("metadata.deletionTimestamp").Exists() {
 		return "Terminating"
@@ -324,8 +325,8 @@ func ratio(o *lw.Object, part, whole string) string {
 	return fmt.Sprintf("%d/%d", o.Get(part).Int(), o.Get(whole).Int())
 }
 
-// condition returns Ready or NotReady. If the object has no Ready condition, it returns the last condition that is
-// true.
+// condition returns Ready or NotReady. If the object has no Ready condition, it returns the last of its true
+// conditions.
 func condition(o *lw.Object) (state string) {
 	for condition := range o.Get("status.conditions").Elements() {
 		name, holds := condition.Get("type").String(), condition.Get("status").String() == "True"

@@ -21,7 +21,7 @@ func appendJSONL(dst []byte, e *Event, opts *Options) []byte {
 	return endLine(appendEvent(dst, e, opts), opts)
 }
 
-// endLine ends a line of JSON. On a terminal, it escapes the control characters of the line.
+// endLine ends a line of JSON. On a terminal, it also escapes control characters.
 func endLine(line []byte, opts *Options) []byte {
 	if opts.Terminal {
 		line = []byte(escapedJSON(string(line)))
@@ -35,7 +35,7 @@ func appendEvent(dst []byte, e *Event, opts *Options) []byte {
 	return appendObjects(dst, e, opts)
 }
 
-// appendObjects appends the objects of an event and the closing brace.
+// appendObjects appends an event's objects and the closing brace.
 func appendObjects(dst []byte, e *Event, opts *Options) []byte {
 	dst = append(append(dst, `,"object":`...), e.Object.Raw()...)
 	if opts.Old && e.Old != nil {
@@ -60,8 +60,8 @@ func appendWire(dst []byte, e *Event, opts *Options) []byte {
 	return endLine(appendObjects(append(dst, `{"type":"`+e.Type.String()+`"`...), e, opts), opts)
 }
 
-// data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event in jsonl
-// format.
+// data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event as
+// in the jsonl format.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
 		return e.Object.Get("")
@@ -118,9 +118,9 @@ func yamlNode(v lw.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Raw()}
 }
 
-// yamlString quotes strings that YAML parsers would read as other types. The encoder alone does not quote all strings
-// that YAML 1.1 parsers misread. yamlString also quotes multi-line strings with leading space, because the encoder
-// writes them incorrectly, and strings with characters that change the text direction, so that they can be escaped.
+// yamlString quotes strings that YAML parsers would read as other types, because the encoder misses some that YAML
+// 1.1 parsers misread. It also quotes multi-line strings with leading space, which the encoder writes incorrectly,
+// and strings with characters that change the text direction, so that they can be escaped.
 func yamlString(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	block := strings.Contains(text, "\n")
@@ -134,8 +134,9 @@ func yamlString(text string) *yaml.Node {
 	return node
 }
 
-// newJSONPath returns the format that prints the result of a JSONPath template, one line per event. It prints nothing
-// if the result is empty. On a terminal, it replaces control characters in the object's values, but not in the template.
+// newJSONPath returns the format that prints a JSONPath template's output, one line per event. It prints nothing if
+// the output is empty. On a terminal, it replaces control characters in the object's values, but not in the
+// template.
 func newJSONPath(text string, opts *Options) (Format, error) {
 	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
 	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {
@@ -158,7 +159,7 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 	}), nil
 }
 
-// appendName formats the object's name like kubectl, for example "pod/web-0" or "deployment.apps/web".
+// appendName formats an object's name like kubectl, for example "pod/web-0" or "deployment.apps/web".
 func appendName(dst []byte, e *Event, opts *Options) []byte {
 	if opts.Types {
 		dst = fmt.Appendf(dst, "%-9s", e.Type)
@@ -235,5 +236,5 @@ func changeLine(c *diff.Change, opts *Options) string {
 	return "  " + opts.colorize(paint, Plain(text)) + "\n"
 }
 
-// readable replaces JSON's escapes for HTML characters. The first pair keeps escaped backslashes.
+// readable undoes JSON's escapes for HTML characters. The first pair keeps escaped backslashes as they are.
 var readable = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")

@@ -19,8 +19,8 @@ func (c byteTransport) Open(context.Context, *lw.Request) (*lw.Response, error) 
 	return &lw.Response{ReadCloser: io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text)))}, nil
 }
 
-// FuzzTables checks that the sizes of reads do not affect the result. A Table becomes a list of its objects with their
-// cells, and other responses pass through unchanged.
+// FuzzTables checks that the result does not depend on how much each read returns. A Table becomes a list that
+// contains its objects with their cells, and other responses pass through unchanged.
 func FuzzTables(f *testing.F) {
 	list := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + `,"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"object":{"metadata":{"name":"b"}},"cells":[]}]}`
 	f.Add(list, false)
@@ -43,8 +43,8 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// requireList requires that a converted Table contains the objects that encoding/json reads from text. It passes
-// if text is not a Table, or an empty Table that the second request has returned unchanged.
+// requireList requires that a converted Table contains the objects that encoding/json reads from text. It passes if
+// text is not a Table, or is an empty Table that the second request returned again.
 func requireList(t *testing.T, text, got string) {
 	if text == got {
 		return

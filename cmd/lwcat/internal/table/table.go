@@ -1,5 +1,5 @@
-// Package table requests Tables, which contain the columns that kubectl shows. It converts them to ordinary lists and
-// watches whose objects contain the cells of their rows.
+// Package table requests Tables, which contain the columns that kubectl shows. It converts them to ordinary lists
+// and watches in which each object contains its row's cells.
 package table
 
 import (
@@ -19,8 +19,8 @@ import (
 // maxFrame is the maximum size of a row or a watch event, in bytes. It is the default of lw.ClientOptions.MaxFrame.
 const maxFrame = 64 << 20
 
-// Transport is an lw.Transport for one collection. It passes through ordinary objects from servers without Table
-// support.
+// Transport is an lw.Transport for one collection. If a server does not support Tables, it passes through the
+// ordinary objects.
 type Transport struct {
 	transport lw.Transport
 	include   string
@@ -30,8 +30,8 @@ type Transport struct {
 	columns []string
 }
 
-// New returns a transport that requests Tables. Their rows contain whole objects, or only the metadata of the objects
-// if metadataOnly is true.
+// New returns a transport that requests Tables. Their rows contain whole objects or, if metadataOnly is true, only
+// metadata.
 func New(over lw.Transport, metadataOnly bool) *Transport {
 	include := "Object"
 	if metadataOnly {
@@ -40,7 +40,7 @@ func New(over lw.Transport, metadataOnly bool) *Transport {
 	return &Transport{transport: over, include: include, frame: maxFrame}
 }
 
-// Columns returns the column names of the latest Table.
+// Columns returns the column names from the latest Table.
 func (t *Transport) Columns() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,8 +53,8 @@ func Cells(o *lw.Object) lw.Value { return o.Get("").Member(member) }
 // member is the JSON member that holds an object's table cells. No server uses this name.
 const member = "lwcat.cells"
 
-// Open implements lw.Transport. An empty Table does not show to which resource it belongs. Open then requests the
-// ordinary list, which names its kind, so that an empty Table of another collection cannot delete objects.
+// Open implements lw.Transport. An empty Table does not show which resource it belongs to. Open then requests the
+// ordinary list, which names its kind, so that another collection's empty Table cannot delete objects.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	asked := *req
 	plain := cmp.Or(req.Accept, "application/json")
@@ -90,8 +90,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return response, nil
 }
 
-// Codec decodes objects like lw.RawCodec, but ignores their cells in comparisons. A cell such as the age changes even if
-// the object does not.
+// Codec decodes objects like lw.RawCodec, but ignores their cells in comparisons, because a cell such as the age
+// changes even if the object does not.
 type Codec struct{ lw.RawCodec }
 
 // Identity implements lw.Codec.
@@ -101,7 +101,8 @@ func (Codec) Identity() lw.Identity[*lw.Object] {
 	return identity
 }
 
-// maxMember limits each member of a Table other than its rows, in bytes. maxFrame limits each row and each watch event.
+// maxMember limits the size in bytes of each member of a Table except its rows. maxFrame limits each row and each
+// watch event.
 const maxMember = 1 << 20
 
 // body is the response that a converter writes.
@@ -110,7 +111,7 @@ type body struct {
 	source io.ReadCloser
 }
 
-// Close closes the source, which ends the goroutine of the converter.
+// Close closes the source, which ends the converter's goroutine.
 func (b *body) Close() error {
 	_ = b.PipeReader.Close() // always returns nil
 	return b.source.Close()
@@ -150,8 +151,8 @@ func (c *converter) startsTable() bool {
 	return false
 }
 
-// convertList converts a Table to a list of its objects, and copies any other response. Before it writes, it sends to
-// empty or closes it. It sends true if the Table has no rows, and then writes nothing.
+// convertList converts a Table to a list of its objects, and copies any other response. Before it writes, it either
+// sends to empty or closes it. It sends true if the Table has no rows, and then writes nothing.
 func (c *converter) convertList(empty chan<- bool) error {
 	defer close(empty)
 	c.source.seen = new(bytes.Buffer)
@@ -202,7 +203,7 @@ func (c *converter) convertList(empty chan<- bool) error {
 		empty <- true
 		return nil
 	}
-	// The list has the kind of its objects, because lw accepts only lists of the resource.
+	// The list gets its kind from its objects, because lw accepts only lists whose kind fits the resource.
 	end, err := json.Marshal(kind{of.Kind + "List", of.APIVersion})
 	if err == nil {
 		_, err = io.Copy(c.out, io.MultiReader(strings.NewReader(","+string(end[1:])+"\n"), c.decoder.Buffered(), c.source.reader))
@@ -210,7 +211,8 @@ func (c *converter) convertList(empty chan<- bool) error {
 	return err
 }
 
-// convertRows converts an array of rows to items. start is called for the first row and returns the text before it.
+// convertRows converts an array of rows to list items. start is called with the first row and returns the text to
+// write before it.
 func (c *converter) convertRows(start func(*row) string) error {
 	opened, err := c.token()
 	switch {
@@ -304,7 +306,7 @@ func (r *row) appendObject(text []byte) []byte {
 	return append(text, '}')
 }
 
-// token returns the next token. The end of the input is an error, because the document is not complete.
+// token returns the next token. If the input ends here, the document is incomplete, so token returns an error.
 func (c *converter) token() (json.Token, error) {
 	token, err := c.decoder.Token()
 	return token, unexpectedEOF(err)
@@ -330,7 +332,7 @@ func invalid(offset int64, expected string) error {
 	return fmt.Errorf("%w: expected %s at byte %d", lw.ErrInvalidResponse, expected, offset)
 }
 
-// malformed replaces an error of the decoder, which may contain values of the object.
+// malformed replaces a decoder error, because it may contain values from the object.
 func malformed(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return invalid(syntax.Offset, "JSON")

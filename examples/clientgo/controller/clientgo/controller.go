@@ -1,5 +1,5 @@
-// Package clientgo implements, with client-go, a controller that creates Pods for Deployments. Package listwatch
-// implements the same controller, but uses listwatch for its reads.
+// Package clientgo implements a controller that creates Pods for Deployments, using only client-go. Package
+// listwatch implements the same controller, but uses listwatch for its reads.
 package clientgo
 
 import (
@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// The controller handles Deployments with the label Label. It writes the number of running Pods to the annotation
-// Annotation.
+// The controller handles Deployments that have the label Label. It writes the number of running Pods to the
+// annotation Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The controller handles Deployments with the label Label. It writes the number of running Pods to the annotation
-// Annotation.
+// The controller handles Deployments that have the label Label. It writes the number of running Pods to the
+// annotation Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"

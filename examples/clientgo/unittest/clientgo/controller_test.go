@@ -1,5 +1,5 @@
-// Package clientgo tests controller/clientgo with client-go's fake clientset. The fake clientset has no connections and
-// no history, so it cannot simulate an outage. Package listwatch tests controller/listwatch with lwtest.
+// Package clientgo tests controller/clientgo with client-go's fake clientset, which cannot simulate an outage
+// because it has no connections and no history. Package listwatch tests controller/listwatch with lwtest.
 package clientgo
 
 import (

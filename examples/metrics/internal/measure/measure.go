@@ -1,4 +1,4 @@
-// Package measure defines labels and histogram buckets for the packages prometheus and otel.
+// Package measure defines the labels and histogram buckets that the packages prometheus and otel share.
 package measure
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Upper bounds of histogram buckets.
 var (
-	// OpenSeconds ends at 90 s, the library's timeout for the header of a response.
+	// OpenSeconds ends at 90 s, which is how long the library waits for a response header.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
 	// DelaySeconds covers a stream's delays: 0 s, or 0.8 s to 60 s. Only a Retry-After header can cause a longer
 	// delay.
@@ -67,8 +67,8 @@ var causes = []struct {
 	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match errors.ErrUnsupported
 }
 
-// Cause returns one of 18 label values for an error. The value contains no part of the error message. It is "other" for
-// unknown errors, such as some HTTP/2 stream errors.
+// Cause returns one of 18 label values for an error. The value never contains a part of the error message. Unknown
+// errors, such as some HTTP/2 stream errors, have the value "other".
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {
@@ -87,19 +87,19 @@ func as[E error](err error) bool {
 	return ok
 }
 
-// State follows the [lw.State] of a traced stream. All methods may be called concurrently, because metrics are read in
-// other goroutines than the stream's.
+// State follows a traced stream's [lw.State]. All methods may be called concurrently, because metrics are read in
+// other goroutines.
 type State struct {
 	mu    sync.Mutex
 	state lw.State
 }
 
-// NewState returns the state of a stream that waits for its start.
+// NewState returns the state of a stream that has not started yet.
 func NewState() *State {
 	return &State{state: lw.State{}.After(lw.Interrupted, &lw.Interruption{}, time.Now())}
 }
 
-// Begin must be called before each request. It starts the state again if the trace is reused for another stream.
+// Begin must be called before each request. If the trace is reused for another stream, Begin resets the state.
 func (s *State) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A reused trace shows the second stream as stale until its watch starts, even while its first request hangs.
+// When a trace is reused, it must show the second stream as stale until its watch starts, even while its first
+// request hangs.
 func TestStateOfReusedTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := NewState()
