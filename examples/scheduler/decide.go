@@ -17,8 +17,8 @@ type Node struct {
 	Pods      int
 }
 
-// Choose returns the node with the fewest Pods that has cpu millicores left. If several nodes have the fewest Pods, it
-// returns the first by name. It returns false if no node has enough CPU.
+// Choose returns the node with the fewest Pods among those that have cpu millicores left. If several nodes qualify,
+// it returns the first by name. It returns false if no node has enough CPU.
 func Choose(nodes map[string]*Node, cpu int64) (name string, ok bool) {
 	for _, candidate := range slices.Sorted(maps.Keys(nodes)) {
 		n := nodes[candidate]
@@ -50,7 +50,7 @@ func isFinished(pod *lw.Object) bool {
 	return phase == "Succeeded" || phase == "Failed"
 }
 
-// isUsable reports whether a node is ready, schedulable and without taints that exclude Pods.
+// isUsable reports whether a node is ready, schedulable and free of taints that exclude Pods.
 func isUsable(node *lw.Object) bool {
 	if isDeleted(node) || node.Get("spec.unschedulable").Bool() {
 		return false
@@ -68,7 +68,7 @@ func isUsable(node *lw.Object) bool {
 	return false
 }
 
-// cpuOf returns the allocatable CPU of a node in millicores. A node without this field has no limit.
+// cpuOf returns a node's allocatable CPU in millicores. A node without this field has no limit.
 func cpuOf(node *lw.Object) int64 {
 	cpu := node.Get("status.allocatable.cpu")
 	if !cpu.Exists() {
@@ -87,8 +87,8 @@ func requested(pod *lw.Object) (cpu int64) {
 
 var suffixes = map[string]float64{"n": 1e-6, "u": 1e-3, "m": 1, "": 1e3, "k": 1e6}
 
-// thousandths converts a CPU quantity such as "250m" or "1.5" to millicores and rounds up. It returns 0 for an invalid
-// quantity.
+// thousandths converts a CPU quantity such as "250m" or "1.5" to millicores, rounding up. It returns 0 if the
+// quantity is invalid.
 func thousandths(quantity string) int64 {
 	number := strings.TrimRight(quantity, "numk")
 	value, err := strconv.ParseFloat(number, 64)

@@ -1,6 +1,6 @@
-// Package scheduler implements a minimal scheduler with the structure of a controller: two informers with filtered
-// handlers, a queue and workers. It binds each Pod without a node to the ready node with the fewest Pods and enough
-// CPU.
+// Package scheduler implements a minimal scheduler that is structured like a controller: two informers with
+// filtered handlers, a queue and workers. It binds each Pod without a node to the ready node that has the fewest
+// Pods and enough CPU.
 //
 // It ignores spec.schedulerName, and does not support tolerations, affinities, priorities or volumes.
 package scheduler
@@ -29,7 +29,7 @@ type Scheduler struct {
 	queue  *workqueue.Queue[pod]
 
 	mu      sync.Mutex     // protects assumed during each decision
-	assumed map[pod]string // nodes of Pods whose binding the store may not contain yet
+	assumed map[pod]string // nodes of Pods whose binding may not be in the store yet
 }
 
 // pod identifies a Pod. The UID distinguishes it from a later Pod with the same name.
@@ -57,8 +57,8 @@ func New(transport lw.Transport, server string, client *http.Client) (*Scheduler
 	}, nil
 }
 
-// Run binds Pods until ctx is done and returns context.Cause(ctx). It must be called only once. All goroutines have
-// ended when it returns.
+// Run binds Pods until ctx is done and returns context.Cause(ctx). When it returns, all goroutines have ended. It
+// must be called only once.
 func (s *Scheduler) Run(ctx context.Context) error {
 	s.handle()
 	var group cache.Group // starts the workers when both stores are complete
@@ -128,7 +128,7 @@ func (s *Scheduler) work(ctx context.Context) error {
 	return nil
 }
 
-// decide chooses a node, adds the Pod to s.assumed and returns the name of the node. It returns "" if the Pod must not
+// decide chooses a node, adds the Pod to s.assumed and returns the node's name. It returns "" if the Pod must not
 // be bound now.
 func (s *Scheduler) decide(p pod) (node string) {
 	s.mu.Lock()
@@ -143,7 +143,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 		return ""
 	}
 	nodes, cpu := s.candidates(p), requested(object)
-	// The binding of an earlier attempt may have succeeded, so a retry must choose the same node.
+	// An earlier attempt to bind the Pod may have succeeded, so a retry must choose the same node.
 	if n := nodes[before]; n != nil && n.Used+cpu <= n.CPU {
 		node = before
 	} else if node, ok = Choose(nodes, cpu); !ok {
@@ -153,8 +153,8 @@ func (s *Scheduler) decide(p pod) (node string) {
 	return node
 }
 
-// candidates returns the usable nodes by name, with the loads of all Pods except p. A scheduler for a large cluster would
-// update the loads with each event instead of adding them up for each decision.
+// candidates returns the usable nodes by name, with the load from all Pods except p. In a large cluster, a
+// scheduler should update the loads with each event instead of adding them up for each decision.
 func (s *Scheduler) candidates(p pod) map[string]*Node {
 	nodes := map[string]*Node{}
 	for _, n := range s.nodes.Store().List() {
@@ -180,7 +180,7 @@ func (s *Scheduler) candidates(p pod) map[string]*Node {
 func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	// The uid ensures that a new Pod with the same name is not bound.
+	// The UID keeps the server from binding a new Pod with the same name.
 	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Binding","metadata":{"name":%q,"uid":%q},"target":{"kind":"Node","name":%q}}`, p.Name, p.uid, node)
 	path := s.server + "/api/v1/namespaces/" + p.Namespace + "/pods/" + p.Name + "/binding"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))

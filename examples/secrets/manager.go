@@ -1,5 +1,5 @@
-// Package secrets shows how an agent can watch many single objects, each for a limited time. The agent watches only the
-// Secrets that the Pods of its node use.
+// Package secrets shows how an agent can watch many single objects, each for a limited time. The agent watches only
+// the Secrets that its node's Pods use.
 package secrets
 
 import (
@@ -18,7 +18,7 @@ var ErrNotFound = errors.New("the Secret does not exist")
 var ErrNotUsed = errors.New("the Secret is not in use; call Use first")
 
 // Manager stores the Secrets that are in use. It watches each Secret separately, because an agent may read only the
-// Secrets of its node's Pods. A watch runs while its Secret is in use. Manager is safe for concurrent use.
+// Secrets that its node's Pods use. A watch runs while its Secret is in use. Manager is safe for concurrent use.
 type Manager struct {
 	transport lw.Transport
 	ctx       context.Context

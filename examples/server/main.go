@@ -2,8 +2,8 @@
 //
 //	go run ./examples/server
 //
-// The server responds to lists, watches and writes like a kube-apiserver; see lwtest. On a second port, a POST
-// request injects a fault:
+// The server responds to lists, watches and writes like a kube-apiserver; see lwtest. A POST request to a second
+// port injects a fault:
 //
 //	/drop      drops all connections
 //	/close     closes all watches cleanly
@@ -67,7 +67,7 @@ func run(ctx context.Context, addr, control string, bookmarks time.Duration) err
 	return nil
 }
 
-// failing returns a handler for requests that inject faults.
+// failing returns the handler that injects faults.
 func failing(server *lwtest.Server) http.Handler {
 	mux := http.NewServeMux()
 	on := func(path string, do func() error) {

@@ -1,4 +1,4 @@
-// Command service reports the Pods of a node from its store, without a request to the API server.
+// Command service reports the Pods on a node from its store, without a request to the API server.
 // docs/tutorials/go-service.md explains the program.
 //
 //	go run ./examples/service

@@ -23,8 +23,8 @@ func get(t *testing.T, url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// start starts an API server and a service that watches it. It returns the server, the URL of the service, and a
-// channel that receives the error of the stream.
+// start starts an API server and a service that watches it. It returns the server, the service's URL, and a channel
+// that receives the stream's error.
 func start(t *testing.T, opts *lwtest.Options) (server *lwtest.Server, url string, ended <-chan error) {
 	server, err := lwtest.Start(opts)
 	require.NoError(t, err)

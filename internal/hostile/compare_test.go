@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// order records a fault if the resourceVersion of the stream decreases without a relist.
+// order records a fault if the stream's resourceVersion decreases without a relist.
 func (j *judge) order(e lw.Event[*lw.Object]) {
 	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
 		return
@@ -21,8 +21,7 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold applies changes to j.held. It records a fault for a change that contradicts the earlier changes of its
-// object.
+// fold applies changes to j.held. It records a fault if a change contradicts an object's earlier changes.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New
@@ -39,7 +38,7 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	}
 }
 
-// compare records a fault if the store differs from the server's state at the resourceVersion of the store.
+// compare records a fault if the store differs from the server's state at the store's resourceVersion.
 func (j *judge) compare(e lw.Event[*lw.Object]) {
 	snapshot := j.store.Snapshot()
 	if snapshot.Len() != len(j.held) || j.store.Len() != len(j.held) {
@@ -56,7 +55,7 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 }
 
-// difference describes a difference between the store and the latest state of the server. It compares them only if one of
+// difference describes how the store differs from the server's latest state. It compares them again only if one of
 // them may have changed since the last call.
 func (j *judge) difference() string {
 	if revision := j.world.now(); !j.compared.Equal(j.heard) || j.comparedTo != revision {
@@ -65,7 +64,7 @@ func (j *judge) difference() string {
 	return j.differs
 }
 
-// differ describes a difference between a snapshot and the server's state. It returns "" if they are equal.
+// differ describes how a snapshot differs from the server's state. It returns "" if they are equal.
 func differ(snapshot *cache.Snapshot[*lw.Object], entries []revlog.Entry[int]) string {
 	for _, e := range entries {
 		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: e.Key})

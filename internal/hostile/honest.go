@@ -10,13 +10,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// tooLarge is the Status for a resourceVersion that the server has not reached.
+// tooLarge is the Status for a resourceVersion that the server has not reached yet.
 var tooLarge = Status(504, "Timeout", "Timeout: Too large resource version", TooLarge)
 
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// from returns the revision of the requested resourceVersion. For an unknown resourceVersion, it returns a revision
-// that is never reached.
+// from returns the revision for the requested resourceVersion. If the resourceVersion is unknown, it returns a
+// revision that is never reached.
 func (c *call) from() int {
 	if revision, ok := c.revisionOf(c.q.Get("resourceVersion")); ok {
 		return revision
@@ -24,7 +24,7 @@ func (c *call) from() int {
 	return 1 << 30
 }
 
-// honestly responds like a correct server.
+// honestly responds as a correct server would.
 func (c *call) honestly() {
 	switch {
 	case !c.watch:
@@ -41,8 +41,8 @@ func (c *call) honestly() {
 	}
 }
 
-// synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current revision.
-// API servers do this for a watch without a resourceVersion.
+// synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current
+// revision. API servers do this if a watch has no resourceVersion.
 func (c *call) synthetic() int {
 	revision := c.now()
 	entries := c.at(revision)
@@ -61,7 +61,7 @@ func (c *call) initial(at int) {
 	}
 }
 
-// page returns the revision, the items and the next continue token of the requested page.
+// page returns the requested page's revision, its items and the token for the next page.
 func (c *call) page() (at int, items []string, next string) {
 	at, offset := c.now(), 0
 	if token := c.q.Get("continue"); token != "" {
@@ -81,14 +81,14 @@ func (c *call) page() (at int, items []string, next string) {
 
 // list responds with the requested page of the list.
 func (c *call) list() {
-	if c.q.Get("limit") != "1" { // a check does not tell the client about missed changes
+	if c.q.Get("limit") != "1" { // a check does not show the client which changes it has missed
 		c.mustList.Store(false)
 	}
 	at, items, next := c.page()
 	c.write(List(c.version(at), next, items))
 }
 
-// follow writes the changes after a revision as they happen, and a bookmark every minute. It returns after the
+// follow writes all changes after a revision as they happen, and a bookmark every minute. It returns after the
 // requested timeout.
 func (c *call) follow(from int) {
 	c.feed(from, time.Minute, func(now int) {
@@ -98,8 +98,8 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they happen. At the given interval it also calls report with the current
-// revision. It returns after the requested timeout.
+// feed writes all changes after a revision as they happen. At the given interval, it also calls report with the
+// current revision. It returns after the requested timeout.
 func (c *call) feed(from int, interval time.Duration, report func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()

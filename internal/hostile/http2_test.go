@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// goAway accepts an HTTP/2 connection and sends GOAWAY after the given number of requests. It serves no request.
+// goAway accepts an HTTP/2 connection and sends GOAWAY after the given number of requests, without serving any of
+// them.
 func (x *exchange) goAway(requests int) {
 	if x.nth > 10_000 {
 		panic("the client opened more than 10,000 connections in ten minutes")

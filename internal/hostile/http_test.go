@@ -20,7 +20,7 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// text returns a correct list, or a correct event for a watch.
+// text returns a correct response: a list, or an event for a watch.
 func (x *exchange) text() string {
 	if x.watch {
 		return x.news()
@@ -28,7 +28,7 @@ func (x *exchange) text() string {
 	return x.document()
 }
 
-// onWatches returns a function that passes watches to wire. It responds to other requests with a correct list.
+// onWatches returns a function that passes watches to wire and responds to other requests with a correct list.
 func onWatches(wire func(x *exchange)) func(x *exchange) {
 	return func(x *exchange) {
 		if x.watch {

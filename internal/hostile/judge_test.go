@@ -26,20 +26,20 @@ type judge struct {
 	world    *World
 	slow     bool // objects take minutes to arrive
 	nameless bool // the server's lists have no resourceVersion
-	large    int  // number of objects from which on a list counts fully toward the limit on lists
+	large    int  // number of objects above which a list counts fully toward the limit on lists
 	trust    bool // the server never sends wrong data
 	store    *cache.Store[*lw.Object]
 	requests []*request
 	list     *request        // the list in progress, or nil
 	seen     map[lw.Key]bool // objects of the list in progress
-	page     time.Time       // time at which the latest page of the list ended
+	page     time.Time       // when the latest page of the list ended
 	last     lw.EventType    // latest event of type Interrupted, ListStarted, Synced or WatchStarted
 	broken   *lw.Interruption
-	due      time.Time // time at which the next request must be sent
+	due      time.Time // when the next request must be sent
 	heard    time.Time // time of the latest event
 	version  string    // latest resourceVersion of the stream
 
-	compared   time.Time // value of heard at the last comparison by the method difference
+	compared   time.Time // value of heard when difference last compared
 	comparedTo int       // revision of the server at the last comparison
 	differs    string    // result of the last comparison
 
@@ -51,7 +51,7 @@ type judge struct {
 }
 
 // fault records a broken guarantee and the current time. After three faults with the same format, it ignores all
-// further faults with this format.
+// others with this format.
 func (j *judge) fault(format string, args ...any) {
 	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
@@ -95,7 +95,7 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens records a fault if the events of the stream do not permit this request now.
+// opens records a fault if the stream must not send this request now, given its events so far.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -148,7 +148,7 @@ func kindOf(q url.Values) string {
 	return "list"
 }
 
-// event checks an event of the stream and the changes that it causes in the store.
+// event checks one of the stream's events and the changes that it causes in the store.
 func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// widgets is a custom resource. Its kind can change, and proxies can pretend that it has changed.
+// widgets is a custom resource whose kind can change. Proxies can also pretend that it has changed.
 type widgets struct {
 	*Server
 	kind   atomic.Pointer[string] // kind of the objects in responses
@@ -48,7 +48,7 @@ func newWidgets() *widgets {
 	return w
 }
 
-// expire breaks all connections and makes every watch expire, so that the client relists.
+// expire breaks all connections and makes every watch expire, so that the client must relist.
 func (w *widgets) expire() {
 	w.mustList.Store(true)
 	w.Cut()

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// form describes how a server transforms the token before it sends it back. For example, the server may encode or
-// truncate the token.
+// form is a way to transform the token before the server sends it back, for example to encode or truncate it.
 type form struct {
 	name string
 	of   func(string) string
@@ -31,8 +30,8 @@ var encoded = []form{
 	}},
 }
 
-// leaks returns a function that fails the test if a string contains 12 consecutive characters of the token, plain or
-// encoded.
+// leaks returns a function that fails the test if a string contains 12 consecutive characters of the token, whether
+// plain or encoded.
 func leaks(t *testing.T) func(string) {
 	found := map[string]bool{}
 	return func(text string) {
@@ -47,8 +46,8 @@ func leaks(t *testing.T) func(string) {
 	}
 }
 
-// echo returns a server that repeats the token of each request in its response. Successive responses use successive
-// forms of the token.
+// echo returns a server that repeats each request's token in its response, every time in the next of the given
+// forms.
 func echo(forms []form, name, does string, write func(x *exchange, secret string)) Scenario {
 	return Scenario{Name: name, Does: does, Lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onList returns a handler that passes list requests to serve. Its watches are correct for 20 seconds and then expire.
+// onList returns a handler that passes lists to serve. Its watches are correct for 20 seconds and then expire.
 func onList(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch {
@@ -147,7 +147,8 @@ func malformedLists() []Scenario {
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
 		{Name: "html-lists", Does: "sends HTML instead of lists", Lists: true, serve: strange("<!doctype html><title>Log in</title>")},
-		// Without the resourceVersion of the list, the client cannot notice deletions between the list and its watch.
+		// Without the list's resourceVersion, the client cannot notice deletions that happen between the list and
+		// its watch.
 		{Name: "no-list-version", Does: "sends lists without a resourceVersion and starts each watch after 10 seconds", Lies: true, nameless: true, Lists: true,
 			serve: func(c *call) {
 				if c.watch {

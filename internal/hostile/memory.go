@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// response is the [http.ResponseWriter] of a request in memory.
+// response is the [http.ResponseWriter] for a request that is served in memory.
 type response struct {
 	header  http.Header
 	body    *io.PipeWriter
@@ -27,7 +27,7 @@ func (r *response) Write(p []byte) (int, error) {
 // Flush implements [http.Flusher]. Bytes reach the client at once.
 func (r *response) Flush() {}
 
-// received is the body of a response in memory.
+// received is the body of a response that was served in memory.
 type received struct {
 	*io.PipeReader
 	end func()

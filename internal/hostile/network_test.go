@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The other tests of these scenarios send requests in memory. Over a network, a broken connection is reported with
-// another error. The runs over WebSocket end early, to save time.
+// The other tests play these scenarios in memory. Over a network, broken connections cause different errors. The
+// runs over WebSocket end early to save time.
 func TestRecoversOverHTTPAndWebSocket(t *testing.T) {
 	t.Parallel()
 	for transport, end := range map[string]time.Duration{"HTTP": 0, "WebSocket": early} {

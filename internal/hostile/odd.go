@@ -93,7 +93,7 @@ func unusualServers() []Scenario {
 	}
 }
 
-// escapeType replaces the characters of the event's type with \u escapes and ends the event with CRLF.
+// escapeType replaces the characters in the event's type with \u escapes and ends the event with CRLF.
 func escapeType(event string) string {
 	kind := event[9:strings.Index(event, `",`)]
 	var escaped strings.Builder

@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// Rebuild describes a server that is reachable again after a failure.
+// Rebuild describes the server that is reachable after a failure: the same one or a rebuilt one.
 type Rebuild struct {
 	Name string
 	Same bool // the server has only restarted, so clients must not relist
 
-	version func(revision int) string // returns the resourceVersion of a revision
+	version func(revision int) string // returns the resourceVersion for a revision
 	naming  func(nth int) string      // returns the name of the nth object
 	empty   bool                      // whether the server has no objects
 	changed bool                      // whether objects have changed before the server is reachable again
 }
 
-// Rebuilds returns restarted servers, and rebuilt servers whose history or objects differ from those of the old server.
-// All objects of a rebuilt server have new UIDs.
+// Rebuilds returns servers that have only restarted, and rebuilt servers whose history or objects differ from
+// before. All objects on a rebuilt server have new UIDs.
 func Rebuilds() []Rebuild {
 	higher := func(revision int) string { return strconv.Itoa(revision + 1_000_000) }
 	lower := func(revision int) string { return strconv.Itoa(revision - 500) }
@@ -35,7 +35,7 @@ func Rebuilds() []Rebuild {
 	}
 }
 
-// Resume makes the server reachable again. No request may be in progress.
+// Resume makes the server reachable again. No request may be in progress when it is called.
 func (s *Server) Resume(as *Rebuild) {
 	if !as.Same {
 		s.World = newWorld(2, as.naming, as.version)

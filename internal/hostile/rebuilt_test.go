@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// transports are the ways in which a server that is not hostile by itself can be reached.
+// transports are the ways to reach a server that is not hostile itself.
 var transports = map[string]Scenario{
 	"memory":    {},
 	"HTTP":      {network: true},
@@ -30,7 +30,7 @@ type following struct {
 	causes []error // causes of all interruptions
 }
 
-// reported returns the causes of the interruptions so far.
+// reported returns why the stream has been interrupted so far.
 func (f *following) reported() []error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,11 +60,12 @@ func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw
 	return f
 }
 
-// pages returns the number of pages of a list.
+// pages returns how many pages a list has.
 func (s *Server) pages() int { return max(1, (len(s.latest())+ordinary.PageSize-1)/ordinary.PageSize) }
 
-// A server is rebuilt at the same address while the client cannot reach it. The client reports it and shows the new
-// objects within ten seconds of the reconnect, but does not relist a server that is still the same.
+// A server is rebuilt at the same address while the client cannot reach it. The client must report this and show
+// the new objects within ten seconds after it reconnects. If the server is still the same, the client must not
+// relist.
 func TestRebuiltServers(t *testing.T) {
 	for _, rebuild := range Rebuilds() {
 		for transport, s := range transports {
@@ -89,7 +90,7 @@ func TestRebuiltServers(t *testing.T) {
 						}
 						return f.State().Phase == lw.Live && differ(f.Store().Snapshot(), m.latest()) == ""
 					}
-					for began := time.Now(); m.listed.Load() == before; { // the backoff
+					for began := time.Now(); m.listed.Load() == before; { // waits for the backoff
 						require.Less(t, time.Since(began), time.Minute, "the stream must check the server before it is live again")
 						time.Sleep(100 * time.Millisecond)
 						synctest.Wait()
@@ -98,7 +99,7 @@ func TestRebuiltServers(t *testing.T) {
 						require.Less(t, time.Since(reconnected), 10*time.Second, "%v", f.reported())
 						synctest.Wait()
 					}
-					requests := 1 // the check
+					requests := 1 // the check whether the server was rebuilt
 					if !rebuild.Same {
 						requests += m.pages()
 					}

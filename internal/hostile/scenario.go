@@ -1,5 +1,5 @@
-// Package hostile provides API servers that misbehave, for tests of clients. A [Scenario] describes a misbehavior. A
-// [Server] plays it over HTTP and WebSocket, or in memory, and can also run in simulated time.
+// Package hostile provides API servers that misbehave, for testing clients. A [Scenario] describes how a server
+// misbehaves. A [Server] plays it over HTTP and WebSocket, or in memory, and can also run in simulated time.
 package hostile
 
 import (
@@ -21,7 +21,7 @@ type Scenario struct {
 
 	slow     bool             // objects take minutes to arrive, but the stream must not report lw.ErrSilent
 	nameless bool             // sends lists without a resourceVersion
-	version  func(int) string // returns the resourceVersion of a revision; nil for decimal numbers
+	version  func(int) string // returns the resourceVersion for a revision; nil for decimal numbers
 	naming   func(int) string // returns the name of the nth object; nil for names such as cm-0001
 	serve    func(c *call)    // responds to a request while the server misbehaves
 
@@ -31,15 +31,15 @@ type Scenario struct {
 	ws      bool              // watches use WebSocket
 }
 
-// pageSize is the maximum number of objects on a page of a scenario with Lists.
+// pageSize is the maximum number of objects per page if Scenario.Lists is set.
 const pageSize = 7
 
-// All returns all scenarios that need no raw access to connections. The first server is always correct.
+// All returns the scenarios that do not need raw access to connections. The first server is always correct.
 func All() []Scenario {
 	return slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers())
 }
 
-// exchange is the server side of a connection with one request.
+// exchange is the server side of a connection that carries one request.
 type exchange struct {
 	net.Conn
 	m       *Server

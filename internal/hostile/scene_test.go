@@ -19,17 +19,17 @@ import (
 
 var seeds = flag.Uint64("hostile.seeds", 1, "number of seeds for each server")
 
-// ordinary makes a client request ordinary lists in small pages.
+// ordinary makes a client request ordinary lists with small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: pageSize}
 
 const hostileFor = 10 * time.Minute
 
-// early is the time after which the second run of each server cancels its context.
+// early is when each server's second run cancels its context.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
-// play runs each server twice. The first run lasts until the server stops misbehaving and the store has recovered. The
-// second run cancels the context early. Servers that support streaming lists are run twice more, with a client that
-// requests ordinary lists.
+// play runs each server twice. The first run lasts until the server has stopped misbehaving and the store has
+// recovered. The second run cancels the context early. If a server supports streaming lists, play runs it twice
+// more with a client that requests ordinary lists.
 func play(t *testing.T, scenarios []Scenario) {
 	t.Parallel()
 	for _, s := range scenarios {
@@ -53,8 +53,7 @@ func (s *Scenario) play(t *testing.T, seed uint64) {
 	}
 }
 
-// run follows a server of the scenario. Its client uses the given options, or those that suit the scenario if options is
-// nil.
+// run follows a server that plays the scenario. If options is nil, its client uses options that suit the scenario.
 func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw.Options) {
 	m := s.Start(seed)
 	w := m.World
@@ -108,8 +107,8 @@ func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw
 	j.finish(t, s)
 }
 
-// recovers ends the misbehavior of the server after ten minutes. It records a fault if the store does not become
-// correct within the guaranteed time.
+// recovers makes the server behave after ten minutes. It records a fault if the store is not correct within the
+// guaranteed time.
 func (s *Scenario) recovers(t *testing.T, m *Server, j *judge) {
 	j.unversioned()
 	j.lock(func() {
@@ -151,8 +150,8 @@ func (s *Scenario) recovers(t *testing.T, m *Server, j *judge) {
 	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.Does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
 }
 
-// unversioned checks the store every second for ten minutes. It records a fault if a store without a resourceVersion
-// differs from the server for more than a minute while a watch is open.
+// unversioned checks the store every second for ten minutes. While a watch is open, a store without a
+// resourceVersion may differ from the server for at most a minute. Otherwise, unversioned records a fault.
 func (j *judge) unversioned() {
 	wrong := time.Time{}
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {
@@ -184,7 +183,7 @@ func matches(causes []error, target error) bool {
 	return false
 }
 
-// distinct counts the causes by message. It truncates messages to 150 bytes.
+// distinct counts causes by message, truncating messages to 150 bytes.
 func distinct(causes []error) map[string]int {
 	count := map[string]int{}
 	for _, cause := range causes {

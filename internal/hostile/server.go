@@ -13,7 +13,7 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// Server plays a [Scenario] with its own collection of ConfigMaps. It is an [http.Handler] and, in memory, an
+// Server plays a [Scenario] with its own ConfigMaps. It is an [http.Handler] and, in memory, an
 // [http.RoundTripper].
 type Server struct {
 	*World
@@ -28,7 +28,7 @@ type Server struct {
 	up              atomic.Pointer[uptime]
 }
 
-// uptime is the time in which the server is reachable. Its end breaks all connections.
+// uptime is a period in which the server is reachable. When it ends, all connections break.
 type uptime struct {
 	context.Context
 	end context.CancelFunc
@@ -39,14 +39,14 @@ func (s *Server) comeUp() {
 	s.up.Store(&uptime{ctx, end})
 }
 
-// Start returns a server that plays the scenario. seed determines the random changes of the collection.
+// Start returns a server that plays the scenario. seed determines the random changes to the ConfigMaps.
 func (s *Scenario) Start(seed uint64) *Server {
 	server := &Server{World: newWorld(seed, s.naming, s.version), serve: s.serve, lists: s.Lists}
 	server.comeUp()
 	return server
 }
 
-// Behave ends the misbehavior of the server. If relist is set, watches return 410 until the next list.
+// Behave ends the misbehavior. If relist is set, watches return 410 until the next list.
 func (s *Server) Behave(relist bool) {
 	s.mustList.Store(relist)
 	s.honest.Store(true)
@@ -55,7 +55,7 @@ func (s *Server) Behave(relist bool) {
 // Open returns the number of requests in progress.
 func (s *Server) Open() int { return int(s.open.Load()) }
 
-// Cut breaks all connections. The server is not reachable until [Server.Resume].
+// Cut breaks all connections. The server is unreachable until [Server.Resume].
 func (s *Server) Cut() { s.up.Load().end() }
 
 // call is a request and its response. Only the goroutine that handles the request may use it.
@@ -73,11 +73,10 @@ type call struct {
 	edit    func(c *call, change change, event string) string // returns the text to send for a watch event; may be nil
 }
 
-// errStopped is the panic with which a call ends its response cleanly. It ends with http.ErrAbortHandler to break the
-// connection.
+// A call panics with errStopped to end its response cleanly, or with http.ErrAbortHandler to break the connection.
 var errStopped = errors.New("the response has ended")
 
-// ServeHTTP implements [http.Handler]. The path of the request does not matter.
+// ServeHTTP implements [http.Handler]. It serves the same ConfigMaps at every path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -108,7 +107,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end ends the response of a handler that returned, or that panicked with the given value.
+// end ends the response after its handler has returned, or has panicked with reason.
 func (c *call) end(reason any) {
 	if reason == nil || reason == errStopped {
 		c.begin()
@@ -189,7 +188,7 @@ func (c *call) sleep(d time.Duration) {
 	}
 }
 
-// drip writes text with a pause after each byte. When the server stops its misbehavior, drip returns the rest.
+// drip writes text with a pause after each byte. If the server stops misbehaving, drip returns the rest.
 func (c *call) drip(text string, pause time.Duration) (rest string) {
 	for i := range len(text) {
 		if c.honest.Load() {

@@ -20,8 +20,8 @@ func onStream(serve func(c *call)) func(c *call) {
 	}
 }
 
-// onInitial returns a handler that passes streaming lists to serve, with their revision. It then continues them with a
-// correct watch.
+// onInitial returns a handler that passes streaming lists and their revision to serve, and then continues them as
+// correct watches.
 func onInitial(serve func(c *call, at int)) func(c *call) {
 	return onStream(func(c *call) {
 		at := c.now()

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// ConfigMap is the start of a ConfigMap's JSON after the opening brace. Items of a list lack it.
+// ConfigMap is the beginning of a ConfigMap's JSON, without the opening brace. List items do not contain it.
 const ConfigMap = `"kind":"ConfigMap","apiVersion":"v1",`
 
-// TooLarge contains the details of the Status that rejects a resourceVersion that the server has not reached. Pass it
-// to [Status] as more.
+// TooLarge contains the Status details for a resourceVersion that the server has not reached yet. Pass it to
+// [Status] as more.
 const TooLarge = `,"details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1}`
 
 // Event returns a watch event as a line of JSON.
 func Event(kind, object string) string { return `{"type":"` + kind + `","object":` + object + "}\n" }
 
-// Bookmark returns a bookmark event as a line of JSON. end is the value of the initial-events-end annotation, or "" if
-// the bookmark has none.
+// Bookmark returns a bookmark event as a line of JSON. end is the value of its initial-events-end annotation, or ""
+// for no annotation.
 func Bookmark(version, end string) string {
 	if end != "" {
 		end = `,"annotations":{"k8s.io/initial-events-end":"` + end + `"}`
@@ -24,12 +24,12 @@ func Bookmark(version, end string) string {
 	return Event("BOOKMARK", "{"+ConfigMap+`"metadata":{"resourceVersion":"`+version+`"`+end+"}}")
 }
 
-// List returns a list as a line of JSON. The items are JSON.
+// List returns a list as a line of JSON. items are in JSON, too.
 func List(version, token string, items []string) string {
 	return `{"kind":"ConfigMapList","apiVersion":"v1",` + listMetadata(version, token) + "," + listItems(items) + "}\n"
 }
 
-// MetadataLast returns a list whose items come before its metadata, like a list of custom resources.
+// MetadataLast returns a list whose metadata follows its items, as in lists of custom resources.
 func MetadataLast(version, token string, items []string) string {
 	return `{"apiVersion":"v1",` + listItems(items) + `,"kind":"ConfigMapList",` + listMetadata(version, token) + "}\n"
 }
@@ -40,16 +40,16 @@ func listMetadata(version, token string) string {
 
 func listItems(items []string) string { return `"items":[` + strings.Join(items, ",") + "]" }
 
-// Object returns a ConfigMap as JSON without kind and apiVersion, like an item of a list. name, uid and data must need no
-// escapes in JSON. more contains additional members of the metadata.
+// Object returns a ConfigMap as JSON without kind and apiVersion, like a list item. name, uid and data must not
+// need escapes in JSON. more contains additional members for the metadata.
 func Object(namespace, name, uid, version, more, data string) string {
 	return `{"metadata":{"name":"` + name + `","namespace":"` + namespace + `","uid":"` + uid + `","resourceVersion":"` + version + `"` + more + `},"data":{"v":"` + data + `"}}`
 }
 
-// Typed adds kind and apiVersion to an item of a list.
+// Typed adds a ConfigMap's kind and apiVersion to a list item.
 func Typed(item string) string { return "{" + ConfigMap + item[1:] }
 
-// Status returns the JSON of a Status that reports a failure. more contains additional members.
+// Status returns the JSON for a Status that reports a failure. more contains additional members.
 func Status(code int, reason, message, more string) string {
 	return `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` + strconv.Quote(message) +
 		`,"reason":` + strconv.Quote(reason) + more + `,"code":` + strconv.Itoa(code) + "}"

@@ -20,15 +20,15 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a handler that responds correctly and also calls act at the given interval while a watch is open.
+// each returns a handler that responds correctly, but calls act at the given interval while a watch is open.
 func each(interval time.Duration, act func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
 		c.feed(c.from(), interval, func(now int) { act(c, now) })
 	})
 }
 
-// news writes the next event of the watch and returns its change. If there is no next change, news first changes a
-// random object.
+// news writes the watch's next event and returns its change. If no change is left, it first changes a random
+// object.
 func (c *call) news() change {
 	changes, _, _ := c.since(c.from())
 	if len(changes) == 0 {

@@ -12,7 +12,7 @@ import (
 // socket is the server side of a WebSocket.
 type socket struct{ net.Conn }
 
-// upgrade performs the WebSocket handshake of the request. It cancels the call when the client leaves.
+// upgrade performs the WebSocket handshake for the request. It cancels the call when the client disconnects.
 func (c *call) upgrade() *socket {
 	conn, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {

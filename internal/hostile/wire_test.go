@@ -23,8 +23,8 @@ import (
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// source returns a transport to the server. The function search fails the test if a string contains the token. search
-// is nil in memory, because requests then carry no token. The function stop closes the transport.
+// source returns a transport to the server. search fails the test if a string contains the token. It is nil in
+// memory, where requests carry no token. stop closes the transport.
 func (s *Scenario) source(t *testing.T, m *Server) (client lw.Transport, search func(string), stop func()) {
 	if !s.network && s.wire == nil {
 		memory, err := lwhttp.New("http://api.test", &lwhttp.Options{Client: &http.Client{Transport: m}})
@@ -59,7 +59,7 @@ func (s *Scenario) source(t *testing.T, m *Server) (client lw.Transport, search 
 	return over, leaks(t), closeAll
 }
 
-// network connects clients to a server with pipes. It is the listener and the handler of the server.
+// network connects clients to a server through pipes. It is the server's listener and handler.
 type network struct {
 	scenario *Scenario
 	server   *Server
@@ -110,7 +110,8 @@ func (n *network) Close() error {
 
 func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
 
-// ServeHTTP passes the connection of a request to the scenario. A correct server accepts only requests with the token.
+// ServeHTTP passes a request's connection to the scenario. Once the server behaves, it accepts only requests with
+// the token.
 func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if n.server.honest.Load() || n.scenario.wire == nil {
 		if r.Header.Get("Authorization") != "Bearer "+token || r.Host != "api.test" {
@@ -142,7 +143,7 @@ func (x *exchange) say(text string) bool {
 	return err == nil
 }
 
-// sleep waits for d and returns true. It returns false if the client closes the connection first.
+// sleep waits for d and returns true, or returns false if the client closes the connection first.
 func (x *exchange) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -152,7 +153,7 @@ func (x *exchange) sleep(d time.Duration) bool {
 	}
 }
 
-// drip passes text to send, one byte per second. When the server stops its misbehavior, drip passes the rest at once.
+// drip passes text to send, one byte per second. If the server stops misbehaving, drip passes the rest at once.
 func (x *exchange) drip(text string, send func(string) bool) {
 	for ; text != "" && !x.m.honest.Load(); text = text[1:] {
 		if !send(text[:1]) || !x.sleep(time.Second) {
@@ -175,7 +176,7 @@ func (x *exchange) document() string {
 	return List(x.m.version(at), "", x.m.items(at))
 }
 
-// news changes a random object and returns the watch event of the change.
+// news changes a random object and returns the watch event for this change.
 func (x *exchange) news() string {
 	x.m.Step()
 	changes, _, _ := x.m.since(x.m.now() - 1)

@@ -17,15 +17,15 @@ const (
 	namespace  = "shop"
 )
 
-// change is a write to the collection. The value of an object is the revision of the write that set its content, so a
-// deletion keeps the value.
+// change is a write to the collection. Its value is the revision of the write that last set the object's content,
+// so a deletion keeps the value.
 type change = revlog.Event[int]
 
 var eventTypes = [...]string{revlog.Created: "ADDED", revlog.Updated: "MODIFIED", revlog.Deleted: "DELETED"}
 
 // World contains a collection of ConfigMaps and its history. It is safe for concurrent use.
 type World struct {
-	version func(revision int) string // returns the resourceVersion of a revision
+	version func(revision int) string // returns the resourceVersion for a revision
 	naming  func(nth int) string      // returns the name of the nth object
 	era     string                    // part of every UID, so that the objects of a rebuilt server have other UIDs
 
@@ -59,7 +59,7 @@ func (w *World) lock(f func()) {
 	f()
 }
 
-// write records that the next revision created, updated or deleted an object. The caller must hold the lock.
+// write creates, updates or deletes an object at the next revision. The caller must hold the lock.
 func (w *World) write(kind revlog.Type, name string) {
 	revision := int(w.log.Revision()) + 1
 	var err error
@@ -106,7 +106,7 @@ func (w *World) Step() {
 	}
 }
 
-// Pause returns a random delay of at most nine seconds until the next Step.
+// Pause returns how long to wait before the next Step: a random time of at most nine seconds.
 func (w *World) Pause() (pause time.Duration) {
 	w.lock(func() { pause = time.Duration(1+w.random.IntN(9000)) * time.Millisecond })
 	return pause
@@ -131,13 +131,13 @@ func (w *World) at(revision int) (entries []revlog.Entry[int]) {
 // latest returns the current objects, sorted by name.
 func (w *World) latest() []revlog.Entry[int] { return w.at(w.now()) }
 
-// revisionOf returns the revision of a resourceVersion, or false if the collection never had that resourceVersion.
+// revisionOf returns the revision for a resourceVersion. ok is false if the collection never had it.
 func (w *World) revisionOf(resourceVersion string) (revision int, ok bool) {
 	w.lock(func() { revision, ok = w.versions[resourceVersion] })
 	return revision, ok
 }
 
-// since returns the changes after a revision, the current revision, and a channel that the next change closes.
+// since returns all changes after a revision, the current revision, and a channel that the next change closes.
 func (w *World) since(revision int) (changes []change, now int, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +149,7 @@ func (w *World) since(revision int) (changes []change, now int, changed <-chan s
 	return changes, int(w.log.Revision()), w.changed
 }
 
-// object returns the JSON of an object without kind and apiVersion, like an item of a list.
+// object returns an object's JSON without kind and apiVersion, like a list item.
 func (w *World) object(name string, content, revision int) string {
 	text, _ := json.Marshal(name)
 	return Object(namespace, string(text[1:len(text)-1]), w.uid(name), w.version(revision), "", strconv.Itoa(content))
@@ -169,7 +169,7 @@ func (w *World) event(c change) string {
 	return frame(eventTypes[c.Type], w.object(c.Entry.Key, c.Entry.Value, int(c.Entry.Revision)))
 }
 
-// frame returns a watch event for an item of a list.
+// frame returns a watch event for a list item.
 func frame(kind, item string) string { return Event(kind, Typed(item)) }
 
 // failed returns an ERROR event.

@@ -18,8 +18,9 @@ import (
 // Secrets maps the description of a secret to the string that must not leak.
 type Secrets map[string]string
 
-// New returns a new secret with the given description. The secret is a valid bearer token and contains characters that
-// are escaped in URLs and HTML. In searches only for the first part of the secret, so it also finds truncated secrets.
+// New returns a new secret with the given description. The secret is a valid bearer token and contains characters
+// that are escaped in URLs and HTML. In looks only for the beginning of the secret, so it also finds truncated
+// secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"
@@ -40,7 +41,7 @@ func (s Secrets) In(text string) (found []string) {
 	return found
 }
 
-// Absent fails the test if text contains a secret. where describes the source of text.
+// Absent fails the test if text contains a secret. where describes where text comes from.
 func (s Secrets) Absent(t testing.TB, where, text string) {
 	t.Helper()
 	if found := s.In(text); found != nil {
@@ -67,7 +68,7 @@ func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	return files
 }
 
-// forms returns the secret in all encodings that output may use, by encoding name.
+// forms returns the secret in all encodings that output may use. The keys describe the encodings.
 func forms(secret string) map[string]string {
 	all := map[string]string{
 		"in plain text":            secret,

@@ -29,7 +29,7 @@ import (
 
 var configMaps = lw.Resource{Version: "v1", Plural: "configmaps"}
 
-// recorder collects values in all formats that a program could log.
+// recorder collects values in every format that a program could log.
 type recorder struct{ strings.Builder }
 
 func (s *recorder) say(values ...any) {
@@ -112,8 +112,8 @@ func TestLibraryDoesNotLeakSecrets(t *testing.T) {
 	}
 }
 
-// follow runs an informer until its watch starts or fails. It then opens another watch and saves the objects of the
-// informer.
+// follow runs an informer until its watch starts or fails. It then opens another watch and saves the informer's
+// objects.
 func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options) {
 	http, err := lwhttp.New(server, opts)
 	require.NoError(t, err)

@@ -112,8 +112,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// status returns a Status that repeats the token of the request in every string. The message is so long that clients
-// truncate it within the token.
+// status returns a Status that repeats the request's token in every string. The message is so long that clients
+// truncate it in the middle of the token.
 func status(r *http.Request) string {
 	token := r.Header.Get("Authorization")
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(token))

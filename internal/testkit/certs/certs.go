@@ -33,8 +33,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue returns a certificate and its private key, both in PEM. Servers and clients can use the certificate. names
-// contains its host names and IP addresses. The first name is also the common name.
+// Issue returns a certificate and its private key, both in PEM, for a server or a client. names contains its host
+// names and IP addresses. The first name is also the common name.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.IssueBetween(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), names...)
@@ -51,7 +51,7 @@ func (a *Authority) IssueBetween(t testing.TB, from, until time.Time, names ...s
 	return a.sign(t, leaf, private), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
-// Config returns the TLS configuration of a server with a certificate from [Authority.Issue].
+// Config returns a server's TLS configuration with a certificate from [Authority.Issue].
 func (a *Authority) Config(t testing.TB, names ...string) *tls.Config {
 	t.Helper()
 	pair, err := tls.X509KeyPair(a.Issue(t, names...))

@@ -19,9 +19,9 @@ type command struct {
 	like         bool   // the block is marked "like", so numbers in the output may differ
 }
 
-// commands returns the commands of a block. In a console block, a command starts with "$ " and continues after a
-// backslash at the end of a line. A "# " line before a command is a comment. A whole "sh" block is a single command
-// without output. The command of an "ini" block is its ExecStart.
+// commands returns a block's commands. In a console block, a command starts with "$ " and continues after a
+// backslash at the end of a line. A "# " line before a command is a comment. An "sh" block is a single command
+// without output. An "ini" block's command is its ExecStart.
 func commands(b Block) (found []command, err error) {
 	switch b.Language {
 	case "sh":
@@ -76,14 +76,14 @@ func (c command) watches() int {
 	return 1
 }
 
-// parts matches the parts of a line that may differ from the shown output.
+// parts matches the parts of a line that may differ from the output shown in the document.
 var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +
 	`\b[0-9.]+(?:µs|ms|s|m|h)\b|[ \t]+|\d+`)
 
 // pattern returns a regular expression for the printed output. Times, durations, UIDs and the width of spaces may
-// differ from the shown output. "…" stands for any text, or for any lines if it is alone on a line. If shown is empty,
-// any output matches. A command that must be interrupted may print more than shown. In a block marked "like", numbers
-// may differ and lines may be added.
+// differ from shown. "…" stands for any text or, alone on a line, for any lines. If shown is empty, any output
+// matches. If the command must be interrupted, it may print more than shown. In a block marked "like", numbers may
+// differ and lines may be added.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

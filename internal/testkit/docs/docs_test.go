@@ -24,8 +24,8 @@ func read(t *testing.T) []Block {
 	return blocks
 }
 
-// languages maps each allowed language of a block to the test that checks such blocks. Output without a command uses
-// "text".
+// languages maps each language that a block may have to the test that checks such blocks. Output without a command
+// uses "text".
 var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommandsPrintTheShownOutput",
@@ -42,7 +42,7 @@ var languages = map[string]string{
 	"text":    "not tested",
 }
 
-// modules maps the module that a Go block names to the package whose test compiles the block.
+// modules maps the module that a Go block names to the package whose test compiles it.
 var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics", "adapters": "adapters"}
 
 func TestEveryBlockHasATest(t *testing.T) {

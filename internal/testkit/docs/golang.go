@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Module describes how to compile the Go blocks of a module. A block marked "go" belongs to the main module, and a
-// block marked "go e2e/clients" to the module in that folder.
+// Module describes how to compile a module's Go blocks. A block marked "go" belongs to the main module. A block
+// marked "go e2e/clients" belongs to the module in that folder.
 type Module struct {
 	Folder string            // relative to the repository's root; "" for the main module
 	Names  map[string]string // import paths of packages that fragments may use without an import, by package name
@@ -134,8 +134,8 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	return whole(imports + "\n" + c.implied(file) + body), true, nil
 }
 
-// implied returns the import and variable declarations that a fragment does not need to contain. Check ignores unused
-// imports. A module may lack the dependencies of a package that its fragments do not use.
+// implied returns import and variable declarations that a fragment may leave out. It leaves out packages that the
+// fragment does not use, because the module may lack their dependencies.
 func (c *Compiler) implied(file *ast.File) string {
 	imported, declarations := map[string]bool{}, map[string]bool{}
 	for _, spec := range file.Imports {

@@ -47,8 +47,8 @@ var changing = [][3]string{
 	{"deployments.apps", fmt.Sprintf(deployment, "1.27"), fmt.Sprintf(deployment, "1.28")},
 }
 
-// deployment is a Deployment whose rollout is complete. Its observedGeneration is large, because each change increments
-// the generation.
+// deployment is a Deployment whose rollout is complete. Its observedGeneration is large so that it stays ahead of
+// the generation, which each change increments.
 const deployment = `{"metadata":{"name":"web","labels":{"app":"web"}},` +
 	`"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"web","image":"nginx:%s"}]}}},"status":{"observedGeneration":1000000,` +
 	`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`
@@ -88,7 +88,7 @@ func live(t *testing.T, server *lwtest.Server) {
 }
 
 // change switches a Pod between pending and running. Every fifth call also changes the other objects. It ignores
-// errors, because a command of the document may write the same objects.
+// errors, because the document's commands may write the same objects.
 func change(server *lwtest.Server, n int) {
 	_, _ = server.Put("pods", fmt.Sprintf(pod, []string{pending, running}[n%2]))
 	if n%5 != 0 {

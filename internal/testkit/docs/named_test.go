@@ -16,8 +16,8 @@ var (
 	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
 )
 
-// missing returns an error if name looks like a test, for example lw/TestList, or like a file path, but does not exist.
-// A path is relative to the repository's root or to the folder of file.
+// missing returns an error if name looks like a test, for example lw/TestList, or like a file path, but does not
+// exist. A path may be relative to the repository's root or to file's folder.
 func missing(file, name string) error {
 	if match := testSpan.FindStringSubmatch(name); match != nil {
 		if !hasTest(match[1], "Test|Fuzz|Example|Benchmark", "^"+match[2]+"$") {
@@ -75,7 +75,7 @@ func TestMentionedIdentifiersExist(t *testing.T) {
 	require.ErrorContains(t, err, "has no Nothing")
 }
 
-// Every row of a table whose last column is "tests" must name a test or a test file.
+// In a table whose last column is "tests", every row must name a test or a test file.
 func TestEveryGuaranteeHasATest(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)

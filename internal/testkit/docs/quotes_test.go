@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quotes maps a document to the program that it quotes, and to the module of its Go blocks.
+// quotes maps a document to the program that it quotes, and to the module that its Go blocks belong to.
 var quotes = map[string]struct{ module, file string }{
 	"docs/tutorials/go-service.md": {"", "examples/service/main.go"},
 	"docs/tutorials/controller.md": {"e2e/clients", "examples/clientgo/environment/controller.go"},
@@ -35,7 +35,7 @@ func TestWrongQuotesAreFound(t *testing.T) {
 	require.NoError(t, isQuote(Block{Text: "func main() {\n\t…\n\tflag.Parse()\n"}, file))
 }
 
-// isQuote returns an error if file does not contain the lines of the block. "…" in the block stands for omitted lines.
+// isQuote returns an error if file does not contain the block's lines. "…" in the block stands for omitted lines.
 // Indentation may differ.
 func isQuote(b Block, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))

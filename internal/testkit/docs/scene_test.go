@@ -23,9 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene runs the commands of a document in a temporary folder. PATH contains lwcat, and the kubeconfig selects an
-// embedded server whose objects change constantly. If a document starts examples/server, its later commands use that
-// server.
+// scene runs a document's commands in a temporary folder. PATH contains lwcat, and the kubeconfig selects an
+// embedded server whose objects change constantly. If a document starts examples/server, its later commands use
+// that server.
 type scene struct {
 	*shell
 	server   *lwtest.Server
@@ -69,7 +69,7 @@ func build(t *testing.T) (programs string) {
 	return programs
 }
 
-// play runs the commands of a block. It returns an error if their output differs from the block.
+// play runs a block's commands. It returns an error if their output differs from the block.
 func (s *scene) play(b Block) error {
 	all, err := commands(b)
 	for _, c := range all {
@@ -156,8 +156,8 @@ const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "co
 	{"name": "staging", "context": {"cluster": "here"}}, {"name": "production", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more contains resources that documents use and lwtest does not serve by default. It also gives Pods the columns of
-// kubectl.
+// more contains resources that documents use but lwtest does not serve by default. It also gives Pods the columns
+// that kubectl shows.
 var more = []lwtest.Resource{
 	{Group: "batch", Kind: "Job", Plural: "jobs", Namespaced: true},
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions", ShortNames: []string{"crd"}},

@@ -19,10 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resultTimeout is the maximum time for a command to print the expected output.
+// resultTimeout is how long a command may take to print the expected output.
 const resultTimeout = time.Minute
 
-// shell is a bash process that runs the commands of a document in order.
+// shell is a bash process that runs a document's commands in order.
 type shell struct {
 	*testing.T
 	in         io.WriteCloser
@@ -86,8 +86,8 @@ func (s *shell) Write(p []byte) (int, error) {
 	}
 }
 
-// printed returns the output that has not been compared yet. It also returns whether the command has exited, and its
-// exit status. before is the result of begin.
+// printed returns the output that has not been compared yet, whether the command has exited, and its exit status.
+// before is begin's result.
 func (s *shell) printed(before int) (text string, done bool, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *shell) printed(before int) (text string, done bool, status int) {
 	return text, s.ended > before, s.status
 }
 
-// drop removes the first n bytes of output, which have been compared.
+// drop removes the first n bytes of output after they have been compared.
 func (s *shell) drop(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,8 +120,8 @@ func (s *shell) interrupt() bool {
 	return err == nil && malformed == nil && syscall.Kill(pid, syscall.SIGINT) == nil
 }
 
-// run runs a command until it has exited and printed the shown output. If the command does not exit by itself, run
-// interrupts it after the output above "^C". If there is no output above "^C", run interrupts the command when watches
+// run waits until a command has exited and printed the output shown. If the command does not exit by itself, run
+// interrupts it once the output above "^C" has appeared. If there is none, run interrupts the command when watches
 // returns true.
 func (s *shell) run(c command, watches func() bool) error {
 	s.Log(c.at, c.text)

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// known contains programs that the tests do not run, because they are slow or not part of this repository. Its
-// functions check the arguments of make and go.
+// known contains programs that the tests do not run because they are slow or not part of this repository. Its
+// functions check the arguments for make and go.
 var known = map[string]func(folder string, words []string) error{
 	"make":    makes,
 	"go":      goes,
@@ -24,8 +24,8 @@ var known = map[string]func(folder string, words []string) error{
 	"sudo":    nil,
 }
 
-// exists reports whether all programs of a command line are in the map known. It returns an error if the arguments name
-// a missing target, package or test. folder is the folder of the document.
+// exists reports whether known contains all programs in a command line. It returns an error if an argument names a
+// target, package or test that is missing. folder is the document's folder.
 func exists(folder, text string) (isKnown bool, err error) {
 	if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err != nil {
 		folder = "."

@@ -97,7 +97,7 @@ func TestReleaseWaitsForTheTests(t *testing.T) {
 	}
 }
 
-// Other continuous integration systems run .ci/run without an argument. It must then run the tests and not print a help.
+// Other CI systems run .ci/run without an argument. It must then run the tests instead of printing a help text.
 func TestCIScriptRunsTheTestsByDefault(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package kubeassets finds the servers that "make e2e-server" has built, and lets controller-runtime's package envtest
-// start them.
+// Package kubeassets finds the servers that were built by "make e2e-server", and lets controller-runtime's package
+// envtest start them.
 package kubeassets
 
 import (
@@ -14,7 +14,8 @@ import (
 // ErrNotBuilt is returned by [Locate] and [Write] if the servers have not been built.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built: run make e2e-server")
 
-// etcd is a script that envtest starts instead of etcd. It translates envtest's flags for the program kube.
+// etcd is a script that envtest starts instead of etcd. It translates envtest's flags into those of the program
+// kube.
 const etcd = `#!/bin/sh
 if [ "$1" = --help ]; then exec '%[1]s/kube' help; fi
 for flag in "$@"; do
@@ -33,7 +34,7 @@ exec '%[1]s/kube' apiserver "$@"
 
 // Locate returns the folder that contains the programs kube and kubectl. root is the repository's root.
 func Locate(root string) (folder string, err error) {
-	// Only the script can compute the folder's name, which contains a hash.
+	// The folder's name contains a hash, which only the script can compute.
 	output, err := exec.Command(filepath.Join(root, "e2e", "build.sh"), "--where").Output()
 	if err != nil {
 		return "", fmt.Errorf("e2e/build.sh --where: %w", err)

@@ -27,11 +27,11 @@ func Main(m *testing.M, cleanups ...func()) {
 	os.Exit(code)
 }
 
-// find waits until no unexpected goroutines run. It returns an error after the timeout. goleak alone waits only half a
-// second, which is too short on a busy machine.
+// find waits until no unexpected goroutines are left, or returns an error after the timeout. goleak alone waits
+// only half a second, which is too short on a busy machine.
 func find(timeout time.Duration) error {
-	// On js/wasm, the runtime keeps a goroutine that waits for events. No other goroutine has runtime.gopark as its top
-	// frame.
+	// On js/wasm, the runtime keeps one goroutine that waits for events. It is the only one whose top frame is
+	// runtime.gopark.
 	jsEvents := goleak.IgnoreTopFunction("runtime.gopark")
 	for deadline := time.Now().Add(timeout); ; {
 		if err := goleak.Find(jsEvents); err == nil || time.Now().After(deadline) {

@@ -22,7 +22,7 @@ const resultTimeout = time.Minute
 // start implements the command "start NAME ARGUMENT...".
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
-	// The program env finds lwcat in the PATH of the script, which differs from the PATH of the test.
+	// The program env finds lwcat in the script's PATH, which differs from the test's PATH.
 	p := &process{cmd: exec.Command("env", append([]string{"lwcat"}, args[1:]...)...), ended: make(chan struct{})}
 	p.cmd.Dir = ts.Getenv("WORK")
 	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "GORACE", "TESTSCRIPT_COMMAND"} {

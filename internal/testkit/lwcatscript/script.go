@@ -28,15 +28,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Server is the API server of a script.
+// Server is the API server that a script uses.
 type Server struct {
 	URL, Token, Namespace  string
 	Client                 *http.Client // trusts the server's certificate
 	Drop, Compact, Restart func()       // nil for a real server
 }
 
-// Run runs each script in folder with its own server. newServer must use the environment's Defer to stop the server.
-// The main function of the test must register lwcat as a testscript command.
+// Run runs each script in folder with its own server. newServer must use the environment's Defer to stop the
+// server. The test's main function must register lwcat as a testscript command.
 func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.Env) (*Server, error)) {
 	testscript.Run(t, testscript.Params{
 		Dir: folder,

@@ -1,5 +1,5 @@
-// Package memory generates the endless responses of malicious servers and measures how much memory clients use to read
-// them.
+// Package memory generates endless responses, as malicious servers might, and measures how much memory clients use
+// to read them.
 package memory
 
 import (
@@ -49,7 +49,7 @@ func (e *Endless) Read(p []byte) (n int, err error) {
 // Close implements io.Closer, which response bodies need.
 func (e *Endless) Close() error { return nil }
 
-// Heap measures the growth of the live heap. It is safe for concurrent use.
+// Heap measures how much the live heap grows. It is safe for concurrent use.
 type Heap struct {
 	mu           sync.Mutex
 	before, most uint64
@@ -65,15 +65,15 @@ func (h *Heap) Look() {
 	h.most = max(h.most, Held())
 }
 
-// Grown returns the largest growth of the heap that Look has measured, in bytes.
+// Grown returns the largest growth that Look has measured, in bytes.
 func (h *Heap) Grown() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return max(0, int64(h.most)-int64(h.before))
 }
 
-// Held returns the size of the live heap in bytes. It takes the minimum of three measurements, because other goroutines
-// may allocate during a garbage collection.
+// Held returns the size of the live heap in bytes. It takes the smallest of three measurements, because other
+// goroutines may allocate during a garbage collection.
 func Held() uint64 {
 	least := ^uint64(0)
 	for range 3 {

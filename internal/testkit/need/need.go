@@ -1,4 +1,4 @@
-// Package need skips tests whose required programs or settings are missing. In CI, it fails them instead.
+// Package need skips tests if programs or settings that they require are missing. In CI, it fails them instead.
 package need
 
 import (

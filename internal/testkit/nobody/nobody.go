@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package nobody runs tests without the privileges of root.
+// Package nobody runs tests without root's privileges.
 package nobody
 
 import (
@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Run runs a test as a user who may be denied access to files. Root never is, and continuous integration runs as root.
-// So Run restarts the test binary as the user nobody if the process runs as root. That process runs only the test t.
+// Run runs a test as a user who may be denied access to files. Root never is denied, and CI runs as root. If the
+// process runs as root, Run therefore restarts the test binary as the user nobody, and that process runs only the
+// test t.
 func Run(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -23,7 +24,7 @@ func Run(t *testing.T, test func(t *testing.T)) {
 	}
 	const user = 65534
 	folder := t.TempDir()
-	// The user nobody cannot enter the folders of the test binary and of t.TempDir.
+	// The user nobody cannot enter the folders that contain the test binary and t.TempDir.
 	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755))
 	require.NoError(t, os.Chown(folder, user, user))
 	program, err := os.ReadFile(os.Args[0])

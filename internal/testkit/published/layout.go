@@ -21,7 +21,7 @@ func microseconds(ns float64) string { return shortest(math.Round(ns/10) / 100) 
 // shortest is a format without trailing zeros.
 func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// Names of the decoders of bench/decode.
+// Names of the decoders in bench/decode.
 const (
 	rawCodec      = "listwatch, lw.RawCodec"
 	tenFields     = "listwatch, ten fields"
@@ -154,7 +154,7 @@ var tables = []table{
 	},
 }
 
-// quotes lists the sentences with figures outside of tables.
+// quotes lists the sentences that contain figures, outside of tables.
 var quotes = []quote{
 	{"docs/performance.md", "with a peak RSS of %s GB and about %s min of CPU time", []quoted{
 		{"million", "peak RSS, GB", "listwatch", tenths}, {"million", "CPU time, minutes", "listwatch", whole},

@@ -1,4 +1,4 @@
-// Package published keeps the results of the benchmarks in bench/results, and copies them into the documents. layout.go
+// Package published keeps benchmark results in bench/results, and copies them into the documents. layout.go
 // declares which figures each table and each sentence contains.
 //
 // Its test fails if a figure in a document differs from the last saved result.
@@ -14,24 +14,24 @@ import (
 	"strings"
 )
 
-// Results contains the figures of one run by name, in the unit of the document. A figure is a single value, or the lowest and
-// the highest value of several rounds. An empty slice means that the figure cannot be measured.
+// Results contains a run's figures by name, in the unit that the document uses. A figure is a single value, or the
+// lowest and the highest value over several rounds. An empty slice means that the figure cannot be measured.
 type Results map[string][]float64
 
-// Set adds the figure of a row and a column of a table.
+// Set sets the figure in a table's row and column.
 func (r Results) Set(row, column string, values ...float64) {
 	r[name(row, column)] = append([]float64{}, values...)
 }
 
-// Get returns the values of the figure of a row and a column of a table.
+// Get returns the figure in a table's row and column.
 func (r Results) Get(row, column string) []float64 { return r[name(row, column)] }
 
-// Range adds a figure with the lowest and the highest of the values.
+// Range sets a figure to the lowest and the highest of the values.
 func (r Results) Range(row, column string, values []float64) {
 	r.Set(row, column, slices.Min(values), slices.Max(values))
 }
 
-// Ratios adds a figure with the lowest and the highest ratio of two values with the same index.
+// Ratios sets a figure to the lowest and the highest ratio between values with the same index.
 func (r Results) Ratios(row, column string, values, divisors []float64) {
 	ratios := make([]float64, len(values))
 	for i, value := range values {
@@ -56,7 +56,7 @@ func Check(run string, results Results) error {
 	return nil
 }
 
-// Save replaces the results of a run, and updates the figures in the documents under root.
+// Save replaces a run's results, and updates the figures in the documents under root.
 func Save(root, run string, results Results) error {
 	if err := Check(run, results); err != nil {
 		return err
@@ -150,7 +150,8 @@ func load(root string) (map[string]Results, error) {
 	return all, nil
 }
 
-// fill returns the text of a document with updated figures. A table with figures follows a comment with the table's name.
+// fill returns a document's text with updated figures. A comment with a table's name precedes each table that has
+// figures.
 func fill(document, text string, all map[string]Results) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {

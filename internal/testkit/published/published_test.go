@@ -50,7 +50,7 @@ func TestBenchmarksOwnEveryTable(t *testing.T) {
 	require.Len(t, named, len(tables), "a table occurs twice")
 }
 
-// A result that no document contains would not be noticed if it were wrong.
+// Every result must appear in a document, because otherwise nobody would notice if it were wrong.
 func TestDocumentsUseEveryResult(t *testing.T) {
 	all, err := load(root)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestDocumentsUseEveryResult(t *testing.T) {
 	require.Len(t, files, len(all), "bench/results contains a file that no document uses")
 }
 
-// copied returns a temporary folder with the documents and the results of the repository.
+// copied returns a temporary folder with copies of the repository's documents and results.
 func copied(t *testing.T) (folder string) {
 	folder = t.TempDir()
 	files, err := filepath.Glob(file(root, "*"))

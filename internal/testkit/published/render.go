@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// table describes the figures of a table in a document. The document contains the header and the first column.
+// table describes the figures in a document's table. The document itself contains the header and the first column.
 type table struct {
 	name    string
 	goals   bool     // whether each row has a maximum for its ratios
@@ -17,13 +17,13 @@ type table struct {
 	rows    []row
 }
 
-// row describes the figures of a row. The name of each figure consists of the keys of its row and its column.
+// row describes the figures in a row. A figure's name consists of the keys of its row and its column.
 type row struct {
 	run, key string
 	format   format
 }
 
-// goal is the key of the figures that contain a maximum.
+// goal is the key for figures that contain a maximum.
 const goal = "goal"
 
 // format formats a value.
@@ -63,7 +63,7 @@ func (f format) show(values []float64) string {
 	return low + " to " + high
 }
 
-// fill returns the lines of the table with updated figures.
+// fill returns the table's lines with updated figures.
 func (t table) fill(lines []string, all map[string]Results) (filled []string, err error) {
 	if len(lines) != 2+len(t.rows) || strings.Count(lines[0], " | ") != len(t.columns) {
 		return nil, fmt.Errorf("the table %q must have %d rows and %d columns with figures, like in layout.go", t.name, len(t.rows), len(t.columns))
@@ -102,7 +102,7 @@ func (t table) cells(r row, results Results) (cells []string) {
 	return cells
 }
 
-// isBest reports whether the cell shows the lowest figure of its group, and another cell of the group shows a higher figure.
+// isBest reports whether the cell has the lowest figure in its group and isn't tied with every other cell.
 func (t table) isBest(r row, cell int, results Results) (best bool) {
 	if t.groups == "" || t.groups[cell] == '0' {
 		return false
@@ -121,7 +121,7 @@ func (t table) isBest(r row, cell int, results Results) (best bool) {
 	return best
 }
 
-// quote is a sentence of a document, with a %s for each figure.
+// quote is a sentence in a document, with a %s for each figure.
 type quote struct {
 	document, text string
 	figures        []quoted

@@ -43,8 +43,8 @@ func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 	require.Len(t, files, len(public))
 }
 
-// apiOf returns the exported API of a package on linux/amd64, one line per function, method, type, field,
-// constant and variable.
+// apiOf returns a package's exported API on linux/amd64, with one line per function, method, type, field, constant
+// and variable.
 func apiOf(t *testing.T, pkg string) (lines []string) {
 	native := build.Default
 	native.GOOS, native.GOARCH = "linux", "amd64"
@@ -82,7 +82,7 @@ func exportedReceiver(of ast.Expr) bool {
 	return false
 }
 
-// namesOf returns the exported API of a declaration of types, constants or variables.
+// namesOf returns the exported API that a declaration of types, constants or variables adds.
 func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
 	var kind ast.Expr // a constant without a type and value repeats the type of the previous constant
 	for _, spec := range decl.Specs {

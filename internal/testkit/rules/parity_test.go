@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// alone contains the identifiers that a transport exports on only one platform, and the reason.
+// alone contains the identifiers that a transport exports on only one platform, with the reason.
 var alone = map[string]map[string]string{
 	"transport/http": {
 		"Options.Client":             "browsers send requests with fetch",
@@ -59,7 +59,7 @@ func TestTransportsHaveTheSameAPIOnAllPlatforms(t *testing.T) {
 	}
 }
 
-// exported returns the exported names of a package and the source code of their types.
+// exported returns a package's exported names and the source code of their types.
 func exported(t *testing.T, pkg string, platform []string) map[string]string {
 	t.Helper()
 	names := map[string]string{}

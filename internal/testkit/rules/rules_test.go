@@ -21,11 +21,11 @@ const (
 	root   = "../../.."
 )
 
-// platforms contains the environment variables that select the native platform and browsers.
+// platforms contains the environment variables that select the native platform or browsers.
 var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
 
-// heavy contains the packages that the WASM module must not import, even indirectly, and the reason. A size is the
-// growth of a WASM module after brotli 11. docs/dependencies.md explains the measurements.
+// heavy contains the packages that the WASM module must not import, even indirectly, and why. A size is how much a
+// WASM module grows, after compression with brotli 11. docs/dependencies.md explains the measurements.
 var heavy = map[string]string{
 	"net/http":                     "1.55 MB; browsers have fetch",
 	"net/url":                      "199 kB; a few lines of code can escape paths",
@@ -44,9 +44,9 @@ var heavy = map[string]string{
 	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may import it",
 }
 
-// mayImport limits which packages of this module a package may import. The keys and the values are packages, or prefixes
-// that end with a slash. The first matching key applies, and a package without a key is not limited. Tests may import any
-// package.
+// mayImport limits which of this module's packages a package may import. Keys and values are packages, or prefixes
+// that end with a slash. The first matching key applies, and a package without a key is not limited. Tests may
+// import any package.
 var mayImport = []struct {
 	packages string
 	imports  []string
@@ -168,7 +168,8 @@ func TestProductImportsNeitherTestkitNorTools(t *testing.T) {
 	}
 }
 
-// Readers copy the examples and import the adapters. Neither works with packages that only this repository can import.
+// Readers copy the examples and import the adapters. Neither works if they use packages that only this repository
+// can import.
 func TestAdaptersAndExamplesImportNoInternalPackages(t *testing.T) {
 	for _, folder := range []string{"adapters", "examples"} {
 		require.Empty(t, internalImports(t, filepath.Join(root, folder)))
@@ -187,8 +188,8 @@ func TestInternalImportsAreFound(t *testing.T) {
 	require.Equal(t, []string{filepath.Join(folder, "bad/bad.go") + " imports internal/labels"}, internalImports(t, folder))
 }
 
-// internalImports describes each import of the folder internal in the Go files below folder, except in tests. It parses
-// the files, because go list cannot load other modules without their dependencies.
+// internalImports describes each import of the folder internal in Go files below folder, except in tests. It parses
+// the files itself, because go list cannot load other modules without their dependencies.
 func internalImports(t *testing.T, folder string) (found []string) {
 	t.Helper()
 	count := 0
@@ -210,8 +211,8 @@ func internalImports(t *testing.T, folder string) (found []string) {
 	return found
 }
 
-// Programs that do not need a dependency must not contain its code. json-iterator is unmaintained and has bugs that
-// lw/codec works around.
+// A program must not contain the code of a dependency that it does not need. json-iterator is unmaintained and has
+// bugs that lw/codec works around.
 func TestOnlySomePackagesImportDependencies(t *testing.T) {
 	only := map[string][]string{
 		"github.com/json-iterator/":      {"lw/codec"},

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// vulncheck runs a target of the Makefile with a shell script instead of govulncheck. It returns the printed lines.
-// The variable GO=true makes all go commands succeed without doing anything.
+// vulncheck runs a make target with a shell script instead of govulncheck. It returns the printed lines. The
+// variable GO=true makes all go commands succeed without doing anything.
 func vulncheck(t *testing.T, script string, args ...string) (lines []string, err error) {
 	need.Program(t, "make", "on Debian: apt install make")
 	makefile, err := filepath.Abs(filepath.Join(root, "Makefile"))
@@ -31,7 +31,7 @@ func vulncheck(t *testing.T, script string, args ...string) (lines []string, err
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), err
 }
 
-// unreachable prints the message of govulncheck 1.2.0 for a database that it cannot reach.
+// unreachable prints the message that govulncheck 1.2.0 prints if it cannot reach its database.
 const unreachable = `echo 'govulncheck: fetching vulnerabilities: Get "https://vuln.go.dev/index/modules.json.gz": dial tcp: i/o timeout' >&2; exit 1`
 
 func TestVulncheckEndsWithANoticeIfItsDatabaseIsUnreachable(t *testing.T) {
@@ -56,7 +56,7 @@ func TestVulncheckFailsForVulnerabilities(t *testing.T) {
 	require.Equal(t, "No vulnerabilities found.", lines[len(lines)-1])
 }
 
-// The notice would be lost in the middle of the output if another check of the stage ran after vulncheck.
+// vulncheck must be the stage's last check. Otherwise, its notice would be lost in the middle of the output.
 func TestVulncheckIsTheLastCheckOfLint(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Pod contains the values that differ between Pods.
+// Pod contains the values that differ from Pod to Pod.
 type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
@@ -45,10 +45,10 @@ func Pods(seed uint64, n int) []Pod {
 // JSON returns the Pod as compact JSON that starts with kind and apiVersion, like an object in a watch event.
 func (p Pod) JSON() string { return `{"kind":"Pod","apiVersion":"v1",` + p.members() + `}` }
 
-// Item returns the Pod as JSON without kind and apiVersion, like an item of a list.
+// Item returns the Pod as JSON without kind and apiVersion, like a list item.
 func (p Pod) Item() string { return `{` + p.members() + `}` }
 
-// Event returns a watch event for the Pod as a line of JSON. kind is the type of the event.
+// Event returns a watch event for the Pod as a line of JSON. kind is the event's type.
 func (p Pod) Event(kind string) string { return `{"type":"` + kind + `","object":` + p.JSON() + "}\n" }
 
 func (p Pod) members() string {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Published measurements and fuzz seeds depend on the exact bytes of these Pods.
+// Published measurements and fuzz seeds depend on these Pods' exact bytes.
 func TestPodsAreReproducible(t *testing.T) {
 	hash := sha256.New()
 	for _, pod := range Pods(1, 200) {

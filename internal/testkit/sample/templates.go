@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// details contains values that differ between the Pods of [Templated].
+// details contains values in which [Templated] Pods differ.
 type details struct {
 	checksum, note, owner, digest, args, env, resources, probe string // one value per template
 	created, started, ready, host, container                   string // one value per Pod
 }
 
-// plain returns the details of a Pod of [Pods]. They are constants or derived from other fields of the Pod.
+// plain returns the details for a Pod from [Pods]. They are constants or derived from other fields.
 func (p Pod) plain() *details {
 	return &details{
 		checksum: p.hash + p.hash + p.hash, note: `"quoted \"text\" and a path C:\\temp"`, owner: p.UID,
@@ -30,9 +30,9 @@ type template struct {
 	details              details
 }
 
-// Templated returns n different Pods, generated from the given number of templates. Templates differ in names, images,
-// arguments, environment, resources and probes. The Pods of a template differ in times, addresses and container IDs.
-// Use Templated if results depend on how much content the objects share.
+// Templated returns n different Pods, generated from the given number of templates. Templates differ in names,
+// images, arguments, environment, resources and probes. Pods from the same template differ in times, addresses and
+// container IDs. Use Templated if results depend on how much content the objects share.
 func Templated(seed uint64, n, templates int) []Pod {
 	source := NewSource(seed, templates)
 	pods := make([]Pod, n)
@@ -42,8 +42,8 @@ func Templated(seed uint64, n, templates int) []Pod {
 	return pods
 }
 
-// Source generates the Pods of [Templated] one at a time, for collections that do not fit in memory. It is safe for
-// concurrent use.
+// Source generates the same Pods as [Templated] one at a time, for collections that do not fit in memory. It is
+// safe for concurrent use.
 type Source struct {
 	seed uint64
 	made []template

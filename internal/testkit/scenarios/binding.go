@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binding checks that a Pod can be bound only once, and that error responses contain the same Status as those of
-// kube-apiserver.
+// binding checks that a Pod can be bound only once, and that error responses contain the same Status as
+// kube-apiserver's.
 func binding(r *run) {
 	pods := "/api/v1/namespaces/" + r.ns + "/pods"
 	for name, gates := range map[string]string{"free": "", "gated": `"schedulingGates":[{"name":"example.com/wait"}],`} {
@@ -51,7 +51,7 @@ func binding(r *run) {
 	r.requireBound(pods)
 }
 
-// requireBound checks the fields that a binding changes or preserves.
+// requireBound checks the fields that binding a Pod changes or preserves.
 func (r *run) requireBound(pods string) {
 	objects := r.server(pods)
 	require.NotContains(r, objects[r.ns+"/gated"]["spec"], "nodeName")

@@ -1,5 +1,5 @@
-// Package scenarios contains tests that every API server must pass. They run against the embedded server of lwtest and
-// a real kube-apiserver, to check that both behave alike.
+// Package scenarios contains tests that every API server must pass. They run against both lwtest's embedded server
+// and a real kube-apiserver, to check that both behave alike.
 package scenarios
 
 import (
@@ -31,7 +31,7 @@ type Cluster struct {
 	Start  func(context.Context) error // restarts the server at the same URL and waits until it responds
 	Expire func(context.Context) error // expires all earlier resourceVersions and waits until the server responds
 
-	// Protobuf decodes ConfigMaps from protobuf. If it is nil, the modes with protobuf are skipped.
+	// Protobuf decodes ConfigMaps from protobuf. If it is nil, Run skips the modes that use protobuf.
 	Protobuf lw.Codec[*lw.Object]
 
 	namespaces atomic.Int32
@@ -46,7 +46,7 @@ func Widgets(namespace string) lw.Resource {
 	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
-// deadline is the maximum duration of each wait. A correct client needs far less time.
+// deadline limits each wait. A correct client needs far less time.
 const deadline = 90 * time.Second
 
 // run is the state of a running scenario.
@@ -89,8 +89,8 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
-// disturb calls a function of the cluster that stops the server. It then closes the idle connections of r.Client, which
-// might not retry a request on a closed connection.
+// disturb calls one of the cluster's functions that stop the server. It then closes r.Client's idle connections,
+// because the client might not retry a request on a closed connection.
 func (r *run) disturb(f func(context.Context) error) {
 	require.True(r, r.alone, `set "alone" for this scenario in the table`)
 	require.NoError(r, f(r.ctx))

@@ -137,8 +137,8 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store and the map fold contain the objects that the server lists at path. It then compares the
-// content of the objects.
+// equal waits until both the store and the map fold contain the objects that the server lists at path. It then
+// compares their content.
 func (f *follower) equal(path string) {
 	f.Helper()
 	var want, got map[string]map[string]any
@@ -148,7 +148,7 @@ func (f *follower) equal(path string) {
 		defer f.mu.Unlock()
 		objects := f.informer.Store().List()
 		got = contents(f, objects)
-		// The store may contain changes that the method step has not applied to fold yet.
+		// The store may contain changes that step has not yet applied to fold.
 		applied := !slices.ContainsFunc(objects, func(object *lw.Object) bool { return f.fold[object.Key()] != object })
 		return f.live && applied && len(f.fold) == len(objects) && maps.EqualFunc(want, got, sameVersion)
 	})

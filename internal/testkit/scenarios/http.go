@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// try sends a request as administrator and returns the status code and the body. It returns an error if the response is
-// incomplete.
+// try sends a request as administrator and returns the status code and the body. It returns an error if the
+// response is incomplete.
 func (r *run) try(method, path, body string) (code int, text string, err error) {
 	req, err := http.NewRequestWithContext(r.ctx, method, r.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -74,7 +74,7 @@ func byKey(items []map[string]any) map[string]map[string]any {
 	for _, item := range items {
 		metadata := item["metadata"].(map[string]any)
 		delete(metadata, "managedFields")
-		delete(item, "kind") // some lists omit kind and apiVersion of their items
+		delete(item, "kind") // some lists omit their items' kind and apiVersion
 		delete(item, "apiVersion")
 		namespace, _ := metadata["namespace"].(string)
 		objects[lw.Key{Namespace: namespace, Name: metadata["name"].(string)}.String()] = item

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rejected checks how an informer handles error responses. By default, it reports each response and retries. With
+// rejected checks how an informer handles error responses. By default, it reports each one and retries. With
 // Options.StopOn, it stops.
 func rejected(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
@@ -21,7 +21,7 @@ func rejected(r *run, resource lw.Resource, token string, code int, target error
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
-	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // the error of a failed WebSocket handshake wraps the status
+	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // the error for a failed WebSocket handshake wraps the status
 	require.True(r, ok)
 	require.Equal(r, code, status.Code)
 	require.NotEmpty(r, status.Message)
@@ -57,8 +57,8 @@ func (r *run) configMapsIn(namespace string) int {
 	return len(r.server("/api/v1/namespaces/" + namespace + "/configmaps"))
 }
 
-// customResource follows custom resources. Their lists have the metadata after the items, and their objects have
-// arbitrary fields.
+// customResource follows custom resources. In their lists, the metadata comes after the items, and their objects
+// have arbitrary fields.
 func customResource(r *run) {
 	widget := func(name, size string) string {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
@@ -93,8 +93,8 @@ func oneObjectByName(r *run) {
 	require.Len(r, f.changes, 3)
 }
 
-// labelSelector checks the events of objects that start or stop matching the selector. If an object stops matching, its
-// deletion contains the last matching state.
+// labelSelector checks the events for objects that start or stop matching the selector. If an object stops
+// matching, its deletion must contain the last matching state.
 func labelSelector(r *run) {
 	r.create(2, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{LabelSelector: "app=demo"}, nil)
@@ -112,7 +112,7 @@ func labelSelector(r *run) {
 	require.Equal(r, 2, f.informer.Store().Len())
 }
 
-// sameObjectByListAndWatch checks that lists and watches return the same bytes for an object.
+// sameObjectByListAndWatch checks that lists and watches return the same bytes for the same object.
 func sameObjectByListAndWatch(r *run) {
 	watching := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	watching.equal(r.configMaps())

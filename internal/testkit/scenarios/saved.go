@@ -45,7 +45,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored starts a follower of the scenario's ConfigMaps that resumes from state, which the method save returned.
+// restored starts a follower for the scenario's ConfigMaps that resumes from state, as returned by save.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.informer.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
@@ -53,8 +53,8 @@ func (r *run) restored(state []byte) *follower {
 	return f
 }
 
-// lists returns the number of lists that the follower has requested, including streaming lists. It omits checks, which
-// request one object.
+// lists returns how many lists, including streaming lists, the follower has requested. It leaves out checks, which
+// request a single object.
 func (f *follower) lists() int {
 	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true") - f.link.requests("limit", "1")
 }

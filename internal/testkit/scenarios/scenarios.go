@@ -14,7 +14,7 @@ import (
 
 type query = url.Values
 
-// mode selects the protocols of a scenario's requests.
+// mode selects the protocols that a scenario uses.
 type mode struct {
 	name      string
 	streaming bool // uses streaming lists
@@ -31,8 +31,8 @@ var modes = []mode{
 	{name: "ProtobufLists", protobuf: true},
 }
 
-// Run runs every scenario in each mode. Scenarios that stop the server run one after another. The other scenarios then
-// run in parallel.
+// Run runs every scenario in each mode. Scenarios that stop the server run first, one after another. The others
+// then run in parallel.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
 		if m.protobuf && c.Protobuf == nil {
@@ -61,7 +61,7 @@ var table = []struct {
 	run   func(*run)
 	pages bool // requires pagination, so modes with streaming lists are skipped
 	alone bool // stops the server or follows all namespaces, so it must not run in parallel
-	json  bool // modes with protobuf are skipped
+	json  bool // skipped in modes with protobuf
 }{
 	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
 	{"PagedList", pagedList, true, false, false},
@@ -138,8 +138,8 @@ func watchEndsByTimeout(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected. No
-// list is necessary.
+// connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected,
+// without a list.
 func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -163,7 +163,7 @@ func (f *follower) cut() {
 	f.eventually("the disconnect is reported", func() bool { return f.broke(is(errCut)) > known })
 }
 
-// missed returns the number of deletions whose final state is unknown.
+// missed returns how many deletions have an unknown final state.
 func (f *follower) missed() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

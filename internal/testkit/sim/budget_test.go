@@ -10,12 +10,12 @@ const (
 	longestAsked = 5 * time.Minute // maximum delay that the engine accepts from Retry-After
 )
 
-// budget checks the request rate of a stream. Each request costs one second of simulated time.
+// budget checks a stream's request rate. Each request costs one second of simulated time.
 type budget struct {
-	excess time.Duration // largest cost of the requests in a time window, minus the length of the window
+	excess time.Duration // by how much the requests in any time window have cost more than the window's length
 	tokens time.Duration // remaining budget of the request limit
 	at     time.Time
-	large  int // number of objects from which on a list counts fully toward the limit on lists
+	large  int // number of objects above which a list counts fully toward the limit on lists
 	lists  []charge
 	wakes  []time.Time
 	seen   map[string]bool // object keys on the earlier pages of the current list
@@ -48,20 +48,20 @@ func (b *budget) pay(at time.Time) {
 	b.tokens -= time.Second
 }
 
-// woke permits an additional request, because Options.Wake ended a delay.
+// woke permits one more request, because Options.Wake ended a delay.
 func (b *budget) woke(now time.Time) {
 	b.pass(now)
 	b.excess = max(0, b.excess-time.Second)
 	b.wakes = append(b.wakes, now)
 }
 
-// wait returns the longest time that the engine may wait for its request budget. It includes a tolerance of one second.
+// wait returns how long the engine may wait for its request budget, including a tolerance of one second.
 func (b *budget) wait(now time.Time) time.Duration {
 	b.pass(now)
 	return max(0, 2*time.Second-b.tokens)
 }
 
-// page records the object keys of a page and reports whether any key is new in the list. first is set for the first
+// page records the object keys on a page and reports whether any key is new in the list. first is set for the first
 // page.
 func (b *budget) page(keys []string, first bool) (news bool) {
 	if first || b.seen == nil {
@@ -74,7 +74,7 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed records an object of a list and reports whether the limit on lists permits it. Each delay that Options.Wake
+// listed records a list's object and reports whether the limit on lists permits it. Each delay that Options.Wake
 // ended permits one more list.
 func (b *budget) listed(began time.Time) bool {
 	b.lists = append(b.lists, charge{began, 1})
@@ -85,7 +85,7 @@ func (b *budget) listed(began time.Time) bool {
 	return b.listCost(began, listWindow) < permitted
 }
 
-// listCost returns the number of objects that lists have delivered in the time before now.
+// listCost returns how many objects lists have delivered recently, up to now.
 func (b *budget) listCost(now time.Time, window time.Duration) (objects int) {
 	for i := len(b.lists) - 1; i >= 0 && now.Sub(b.lists[i].at) < window; i-- {
 		objects += b.lists[i].objects
@@ -93,8 +93,7 @@ func (b *budget) listCost(now time.Time, window time.Duration) (objects int) {
 	return objects
 }
 
-// listWait returns the longest time that the engine may wait because of the limit on lists. Lists of few objects cause
-// no wait.
+// listWait returns how long the limit on lists may delay the engine. Lists with few objects cause no delay.
 func (b *budget) listWait(now time.Time) time.Duration {
 	if b.listCost(now, 2*listWindow) <= (listsAtMost-1)*b.large {
 		return 0

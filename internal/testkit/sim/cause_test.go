@@ -28,12 +28,12 @@ func (r *rejection) tooLarge() bool {
 	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
 }
 
-// final reports whether the simulation's StopOn option stops the engine at this rejection.
+// final reports whether the simulation's StopOn option must stop the engine after this rejection.
 func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
 
-// cause is the reason why a request ended. The simulation determines it without looking at the engine's errors.
+// cause is why a request ended. The simulation determines it without looking at the engine's errors.
 type cause int
 
 const (
@@ -103,7 +103,7 @@ func (c *conn) event(line string) {
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a complete list with a resourceVersion below the claimed resourceVersion.
+// older reports whether the response was a complete list whose resourceVersion is below the claimed one.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }

@@ -18,14 +18,14 @@ type checker struct {
 	subject Subject
 	ctx     context.Context
 
-	fold     map[lw.Key]*lw.Object // objects that result from all reported changes
+	fold     map[lw.Key]*lw.Object // objects that all changes reported so far add up to
 	claim    claim                 // revision of the server's data that the store must match
-	pledge   claim                 // value that `claim` gets when the current list completes
+	pledge   claim                 // becomes claim when the current list completes
 	unread   claim                 // revision that the engine may have read before a restore but has not reported
 	fresh    bool                  // the stream has not completed its first list yet
 	first    bool                  // the stream has not sent a request yet
 	saved    bool                  // the next stream starts with a saved copy of the claimed state
-	doubt    bool                  // since the last complete list, maybe before a restart, the store could become wrong
+	doubt    bool                  // something since the last complete list, perhaps before a restart, may have made the store wrong
 	resumed  int                   // number of streams that started with a watch
 	listing  bool                  // a list has started but is not complete
 	live     bool                  // the stream is between WatchStarted and Interrupted
@@ -34,7 +34,7 @@ type checker struct {
 	stopsOn  bool                  // Options.StopOn stops at 401, 403 and 404
 	oracle   *oracle
 	budget   *budget
-	woken    atomic.Int64 // time at which Options.Wake last ended a delay, in nanoseconds since the start
+	woken    atomic.Int64 // when Options.Wake last ended a delay, in nanoseconds since the start
 	deaf     atomic.Bool  // the engine ignored Options.Wake during a delay
 
 	unversioned bool // the store holds a saved state and must relist
@@ -53,7 +53,7 @@ type checker struct {
 	requested time.Time // start of the delay before the next request
 	word      time.Time // time at which the engine last received bytes, or the caller last returned control to it
 	limit     time.Duration
-	owed      int64     // revision of the object that the latest check has shown
+	owed      int64     // revision of the object that the latest check has returned
 	restores  int       // number of restored backups that reset the revision counter
 	fair      time.Time // time at which the faults stopped
 	settled   time.Time // when the store first had the server's state after the faults stopped
@@ -67,7 +67,7 @@ const (
 	idleLimit = 150 * time.Second // maximum time without data before the engine ends a watch
 )
 
-// event checks an event of the stream and the changes that it causes in the store.
+// event checks one of the stream's events and the changes that it causes in the store.
 func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	c.describe(e, changes)
 	if c.broken != nil && c.broken.Final {
@@ -106,7 +106,7 @@ func (c *checker) heard() {
 	c.word, c.jumped = time.Now(), 0
 }
 
-// phase checks that the subject looks live exactly while a watch of the server is open.
+// phase checks that the subject looks live exactly while one of the server's watches is open.
 func (c *checker) phase(phase lw.Phase) {
 	switch {
 	case (phase == lw.Live) != c.live:
@@ -146,8 +146,8 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	c.fresh = false
 }
 
-// restored checks the Restored event of a stream with saved state. The state has no resourceVersion if the process that
-// saved it had to relist.
+// restored checks the Restored event in a stream with a saved state. If the process that saved it had to relist,
+// the state must have no resourceVersion.
 func (c *checker) restored(e lw.Event[*lw.Object]) {
 	c.listing, c.unversioned = false, c.doubt
 	if !c.saved {
@@ -217,8 +217,8 @@ func (c *checker) wakeLater(delay time.Duration) {
 	})
 }
 
-// changed checks an event with an object. In a list, the event must not have a resourceVersion. In a watch, the event
-// must be the server's next change.
+// changed checks an event with an object. In a list, the event must not have a resourceVersion. In a watch, it must
+// be the server's next change.
 func (c *checker) changed(e lw.Event[*lw.Object]) {
 	if c.listing {
 		if e.ResourceVersion != "" {

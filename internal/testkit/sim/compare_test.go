@@ -5,11 +5,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// changes checks that the changes of each key are Added, any number of Modified, and Deleted. Only these deletions may
+// changes checks that each key's changes are Added, any number of Modified, and Deleted. Only these deletions may
 // have an unknown final state:
 //
 //   - deletions at the end of a list
-//   - a deletion directly before the Added of a recreated object
+//   - a deletion directly before a recreated object is Added
 //   - a deletion by an event that deletes a different object with the same key
 func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	for i, d := range changes {
@@ -39,7 +39,7 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	}
 }
 
-// compare compares the store with c.fold. Outside of lists, it also compares the store with the server's state at the
+// compare compares the store with c.fold. Outside of lists, it also compares it with the server's state at the
 // claimed revision.
 func (c *checker) compare() {
 	held := c.subject.Held()

@@ -14,13 +14,13 @@ const (
 	resetLife   = 2 * time.Minute // minimum duration of a watch that resets the backoff
 )
 
-// delays counts the engine's delays in a simulation, to check that they vary.
+// delays counts the engine's delays in a simulation, to check that they are not all the same.
 type delays struct {
 	backoffs, bare int // number of backoff delays, and how many of them had no jitter
 	spreads, still int // number of delays after healthy watches, and how many of them were zero
 }
 
-// broke compares an interruption with the prediction of the oracle. allowed is the delay that the request budget may
+// broke compares an interruption with the oracle's prediction. allowed is how much delay the request budget may
 // add.
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
@@ -56,8 +56,8 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 	}
 }
 
-// spread checks the delay after a healthy watch. life and longer are the shortest and the longest possible duration of
-// the watch.
+// spread checks the delay after a healthy watch. life and longer are the shortest and the longest time that the
+// watch may have lasted.
 func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)
 	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // timeouts are already random, so watches do not end together
@@ -119,7 +119,7 @@ func (o *oracle) retryAfter() time.Duration {
 	return min(o.conn.rejection.wait, longestAsked)
 }
 
-// jitters checks at the end of a simulation that the delays vary.
+// jitters checks at the end of a simulation that delays had jitter.
 func (c *checker) jitters() {
 	d := c.delays
 	if d.backoffs >= 5 && d.bare == d.backoffs {

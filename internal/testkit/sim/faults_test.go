@@ -29,7 +29,7 @@ func (s *sim) badLuck(c *conn) error {
 	return nil
 }
 
-// spoil randomly chooses a fault for a response or replaces its body.
+// spoil chooses a random fault for a response, or replaces its body.
 func (s *sim) spoil(c *conn) {
 	switch {
 	case s.strikes(html, 5*s.trouble):
@@ -55,8 +55,8 @@ func (s *sim) spoil(c *conn) {
 	}
 }
 
-// hurry advances the revision, if possible. It then sends the watch's latest changes, or a bookmark if there are none,
-// and closes the watch.
+// hurry advances the revision if possible. It then sends the watch's latest changes, or a bookmark if there are
+// none, and closes the watch.
 func (s *sim) hurry(c *conn) {
 	if s.oneIn(2) {
 		s.write()
@@ -71,7 +71,7 @@ func (s *sim) hurry(c *conn) {
 	c.ended, c.stream = true, nil
 }
 
-// fate describes the chosen fault of the response for the trace. It returns "" if there is none.
+// fate describes the fault chosen for the response in the trace. It returns "" if there is none.
 func (c *conn) fate() string {
 	if c.at < 0 {
 		return ""
@@ -99,8 +99,8 @@ func (c *conn) strike(now time.Time) {
 	}
 }
 
-// cut ends a connection whose API server crashed. Pending bytes are lost. The connection breaks, closes cleanly or
-// becomes half-open.
+// cut ends a connection to an API server that has crashed. Pending bytes are lost. The connection breaks, closes
+// cleanly or becomes half-open.
 func (c *conn) cut() {
 	if !c.open {
 		return

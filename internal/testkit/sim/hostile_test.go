@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pagesTrait selects the responses to requests with a continue token. A list without a limit is always correct, so
+// pagesTrait selects how the server responds to continue tokens. A list without a limit is always correct, so
 // clients can always get the whole list.
 type pagesTrait int
 
@@ -22,7 +22,7 @@ const (
 	pageKinds
 )
 
-// habit is a lasting server fault that makes exact checks impossible. See checker.loose.
+// habit is a lasting server fault after which exact checks are impossible. See checker.loose.
 type habit int
 
 const (
@@ -45,7 +45,7 @@ func nameless(text string) string {
 	})
 }
 
-// circle returns the requested page with the fault that s.pages selects, and the revision of the page.
+// circle returns the requested page with the fault that s.pages selects, and the page's revision.
 func (s *server) circle(revision int64, start string, turn, limit int) (string, int64) {
 	next := token(revision, start, turn+1)
 	switch s.pages {
@@ -67,7 +67,7 @@ func (s *server) circle(revision int64, start string, turn, limit int) (string, 
 	return s.page(revision, start, limit), revision
 }
 
-// token returns a continue token. turn distinguishes tokens for the same page.
+// token returns a continue token. turn makes tokens for the same page differ.
 func token(revision int64, start string, turn int) string {
 	return strconv.FormatInt(revision, 10) + ":" + start + "#" + strconv.Itoa(turn)
 }
@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces the body of a list with an element of the array foreign. The last element is a valid list of another
-// resource. It is used only if the engine knows the expected kind from an earlier list.
+// mislead replaces a list's body with an element of foreign. The last element is a valid list of another resource.
+// It is used only if the engine already knows the expected kind from an earlier list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {
@@ -90,7 +90,7 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
-// badHabit may start a fault of the server, a gateway or the client's machine. It reports whether a fault was started.
+// badHabit may start a fault in the server, a gateway or the client's machine. It reports whether it did.
 func (s *sim) badHabit(now time.Time) bool {
 	switch {
 	case s.strikes(eager, 12):
@@ -111,8 +111,8 @@ func (s *sim) badHabit(now time.Time) bool {
 	return true
 }
 
-// suspend simulates a suspension of the client's machine. The monotonic clock stops, and the connection is half-open
-// afterwards.
+// suspend simulates that the client's machine is suspended. The monotonic clock stops, and the connection is
+// half-open afterwards.
 func (s *sim) suspend() {
 	slept := time.Minute + s.upTo(30*time.Minute)
 	s.trace("! the machine is suspended for %v", slept)

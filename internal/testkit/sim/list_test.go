@@ -15,7 +15,7 @@ func errorResponse(code int, reason, message, more string) error {
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
 
-// list returns the body and the revision of a list. If late is set, the server waits three seconds before it responds.
+// list returns a list's body and revision. If late is set, the server waits three seconds before it responds.
 func (s *server) list(q query, r *replica) (body string, revision int64, late bool, err error) {
 	if q.token != "" {
 		body, revision, err = s.nextPage(q)

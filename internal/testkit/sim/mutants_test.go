@@ -56,7 +56,7 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// naiveFold applies events to a map. With some combinations of its flags, it is faulty.
+// naiveFold applies events to a map. Some combinations of its flags make it faulty.
 type naiveFold struct {
 	sweeps bool // deletes objects that a list does not contain
 	begins bool // forgets the objects of an unfinished list when another list starts

@@ -57,7 +57,7 @@ func TestFindsBugsOfOtherClients(t *testing.T) {
 	}
 }
 
-// trusting is a codec that does not compare objects with the same resourceVersion.
+// trusting is a codec that assumes that objects with the same resourceVersion are equal.
 type trusting struct{ lw.RawCodec }
 
 func (trusting) Identity() lw.Identity[object] {
@@ -93,8 +93,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[event,
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a copy of watch that ends with the result of the function replace. It passes the original error to
-// replace. That error is nil after a clean end.
+// replaceEnd returns a copy of watch that ends with replace's result. It passes the original error, or nil after a
+// clean end, to replace.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.ListOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

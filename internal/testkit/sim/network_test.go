@@ -75,8 +75,8 @@ type conn struct {
 // isList reports whether the request is for a page of an ordinary list.
 func (q query) isList() bool { return !q.watch && !q.isCheck() }
 
-// isCheck reports whether the request only checks the collection's resourceVersion. Such a request has limit 1, which
-// no list has.
+// isCheck reports whether the request only checks the collection's resourceVersion. Such a request has limit 1,
+// which lists never use.
 func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
 
 func (s *sim) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
@@ -111,7 +111,7 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// answer waits until the header of the response arrives and returns c. It returns an error if there is no response.
+// answer waits for the response header and returns c. It returns an error if there is no response.
 func (c *conn) answer() (*conn, error) {
 	s := c.sim
 	s.conn = c

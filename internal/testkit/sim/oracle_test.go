@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is a prediction: yes, no, or either if both are permitted.
+// maybe is a prediction: yes, no, or either if both are allowed.
 type maybe int
 
 const (
@@ -14,8 +14,8 @@ const (
 	no
 )
 
-// oracle predicts the stream's next step from the actions of the server, the network and the clocks. It does not look
-// at the engine's errors.
+// oracle predicts the stream's next step from what the server, the network and the clocks do. It does not look at
+// the engine's errors.
 type oracle struct {
 	*sim
 	asked    time.Time
@@ -36,7 +36,7 @@ type oracle struct {
 	nameless        bool // the latest list had no resourceVersion
 }
 
-// verdict describes the permitted steps of the engine after an interruption.
+// verdict describes what the engine may do after an interruption.
 type verdict struct {
 	relist maybe
 	atOnce bool // the engine may send the next request without a delay
@@ -47,8 +47,8 @@ func (o *oracle) begins(q query, now time.Time) {
 	o.asked, o.opened, o.slept, o.news, o.synced, o.complete = now, time.Time{}, 0, false, false, false
 }
 
-// life returns the time for which the response was open, measured by the monotonic clock and by the wall clock. wall is
-// not shorter than monotonic.
+// life returns how long the response was open, measured by the monotonic clock and by the wall clock. wall is not
+// shorter than monotonic.
 func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	if o.opened.IsZero() {
 		return 0, 0
@@ -71,7 +71,7 @@ func (o *oracle) healthy(now time.Time) maybe {
 	return no
 }
 
-// judge returns the permitted steps after the request that has just ended.
+// judge returns what the engine may do after the request that has just ended.
 func (o *oracle) judge(now time.Time) verdict {
 	c := o.conn
 	switch {
@@ -115,13 +115,13 @@ func (o *oracle) judgeCheck() verdict {
 	return verdict{relist: no, spread: no}
 }
 
-// recreated reports whether the first object of a list was recreated since the claimed revision.
+// recreated reports whether a list's first object was recreated since the claimed revision.
 func (c *conn) recreated(claim claim) bool {
 	before, now := claim.of.at(claim.revision)[c.keys[0]], c.of.at(c.revision)[c.keys[0]]
 	return before != "" && parsed([]byte(before)).GetUID() != parsed([]byte(now)).GetUID()
 }
 
-// judgeWatch returns the permitted steps after a watch and counts its failures.
+// judgeWatch returns what the engine may do after a watch, and counts the watch's failures.
 func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	healthy := o.healthy(now)
 	if healthy != no {

@@ -8,7 +8,7 @@ import (
 
 const most = 20000 // maximum number of requests in a simulation
 
-// asked checks that the guarantees permit a new request.
+// asked checks that the guarantees allow a new request.
 func (c *checker) asked(q query) {
 	now := time.Now()
 	c.sim.asked++
@@ -37,7 +37,7 @@ func (c *checker) asked(q query) {
 	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
-// follows checks that a request agrees with b, the interruption before it.
+// follows checks that a request agrees with b, the interruption that preceded it.
 func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
 		c.fail("honors StopOn", "the engine sent a request after the final event")
@@ -59,7 +59,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	}
 }
 
-// begins checks the first request of a stream. resumes is set if that request is a watch.
+// begins checks a stream's first request. resumes is set if it is a watch.
 func (c *checker) begins(resumes bool) {
 	if c.first = false; !resumes {
 		return
@@ -95,7 +95,7 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countObject charges an object of a list to the limit on lists, unless the list has reached its maximum cost.
+// countObject charges a list's object to the limit on lists, unless the list has already reached its maximum cost.
 func (c *checker) countObject() {
 	if !c.counted && c.conn.token == "" {
 		c.charged = 0
@@ -110,7 +110,7 @@ func (c *checker) countObject() {
 	}
 }
 
-// paged records that a page is complete. It charges the budget for a later page without new objects.
+// paged records that a page is complete. A later page without new objects costs a request from the budget.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
 	c.owed = 0
@@ -119,14 +119,14 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// checked records which change a check has shown. The next watch must deliver it within a few seconds.
+// checked records which change a check has returned. The next watch must deliver it within a few seconds.
 func (c *checker) checked(conn *conn) {
 	if c.owed = 0; len(conn.keys) > 0 {
 		c.owed = number(parsed([]byte(conn.of.at(conn.revision)[conn.keys[0]])).GetResourceVersion())
 	}
 }
 
-// listed records the revision whose objects the store must hold when the list is complete.
+// listed records which revision's objects the store must hold when the list is complete.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}
@@ -146,7 +146,7 @@ func (c *checker) reads(conn *conn) {
 
 func (c *checker) delivered() { c.heard() }
 
-// silence checks that the engine ends a response after its idle timeout.
+// silence checks that the engine ends a response when its idle timeout has passed.
 func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
@@ -162,8 +162,8 @@ func (c *checker) silence() {
 	}
 }
 
-// known reports whether the engine has read this revision of a history that a restore has replaced. The server must not
-// reach such a revision again, because the engine could not detect the restore.
+// known reports whether the engine has read this revision in a history that a restore has replaced. The server must
+// not reach such a revision again, because the engine could then not detect the restore.
 func (c *checker) known(revision int64) bool {
 	for _, known := range []claim{c.claim, c.pledge, c.unread} {
 		if known.revision == revision && known.lost(c.now) {
@@ -173,15 +173,15 @@ func (c *checker) known(revision int64) bool {
 	return false
 }
 
-// serverRestored records the restore of a backup. lost is the first revision that the restore undid. The engine may have read
-// this revision without reporting it.
+// serverRestored records that a backup was restored. lost is the first revision that the restore undid. The engine
+// may have read this revision without reporting it.
 func (c *checker) serverRestored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
 	}
 }
 
-// ended checks the state at the end of a stream. stopped is the time at which the context was done, or zero.
+// ended checks the state when a stream ends. stopped is when the context was done, or zero.
 func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return

@@ -13,8 +13,7 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check fetches the collection's resourceVersion. It returns endWentBack if this resourceVersion is older than the
-// stream's.
+// check fetches the collection's resourceVersion. It returns endWentBack if it is older than the stream's.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()
@@ -98,7 +97,7 @@ func (r *reference) list() ending {
 	}
 }
 
-// items sends the objects of a page to the caller. It returns endUseless if an earlier page started with the same
+// items sends a page's objects to the caller. It returns endUseless if an earlier page started with the same
 // object.
 func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool) ending {
 	for i, item := range items {
@@ -173,7 +172,7 @@ func (r *reference) watch(streaming bool) ending {
 	return end
 }
 
-// following is the response to a watch or streaming list.
+// following is the response to a watch or a streaming list.
 type following struct {
 	behind bool // the watch follows a streaming list in the same response
 	*reference

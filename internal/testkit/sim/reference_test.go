@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag makes
-// it break one rule.
+// reference is a simple engine that follows the specification and shares no code with the real engine. Each flag
+// makes it break one rule.
 type reference struct {
 	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // flags that break rules for delays
 	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // flags that break rules for responses
@@ -133,7 +133,7 @@ func (r *reference) pay() {
 	r.tokens--
 }
 
-// charge counts objects of a list toward the limit on lists. A list counts as at most one page.
+// charge counts a list's objects toward the limit on lists. A list counts as at most one page.
 func (r *reference) charge(began time.Time, objects int) {
 	large := newBudget(r.opts.PageSize).large
 	objects = min(objects, large-r.charged)

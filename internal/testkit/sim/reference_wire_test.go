@@ -31,7 +31,7 @@ type wire struct {
 	Items  []json.RawMessage
 }
 
-// parsed parses an object for the store. It removes managedFields and adds kind and apiVersion if they are missing.
+// parsed returns text as the store keeps it: without managedFields, and with kind and apiVersion filled in.
 func parsed(text json.RawMessage) object {
 	kept := strings.Replace(string(text), managed, "", 1)
 	if !strings.HasPrefix(kept, "{"+hostile.ConfigMap) {
@@ -51,15 +51,14 @@ type body struct {
 	rest  []byte // start of an incomplete line
 }
 
-// guard cancels a request after its idle timeout, measured by the monotonic clock or the wall clock, whichever is
-// earlier.
+// guard cancels a request when its idle timeout has passed on either the monotonic clock or the wall clock.
 type guard struct {
 	sync.Mutex
 	wall    func() time.Time
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	last    time.Time // on the monotonic clock
-	walled  time.Time // the same moment on the wall clock
+	walled  time.Time // the same time on the wall clock
 	limit   time.Duration
 	stopped bool
 }
@@ -119,7 +118,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	return &body{ReadCloser: response, guard: g}, done, end
 }
 
-// answered converts the error of a request to an ending.
+// answered converts a request's error to an ending.
 func (r *reference) answered(err error) ending {
 	status, ok := err.(*lw.StatusError)
 	switch {

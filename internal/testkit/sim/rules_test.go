@@ -26,7 +26,7 @@ func TestReferenceEngineKeepsGuarantees(t *testing.T) {
 	}
 }
 
-// TestFindsBrokenRules checks that the simulation finds each broken rule within 5,000 seeds.
+// TestFindsBrokenRules checks that the simulation notices each broken rule within 5,000 seeds.
 func TestFindsBrokenRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine  reference
@@ -56,7 +56,8 @@ func TestFindsBrokenRules(t *testing.T) {
 	}
 }
 
-// TestFindsRestoredStatesThatLookLive makes a restored state look live before the server has answered.
+// TestFindsRestoredStatesThatLookLive covers an engine whose restored state looks live before the server has
+// answered.
 func TestFindsRestoredStatesThatLookLive(t *testing.T) {
 	var hasty func(Subject) Subject
 	hasty = func(s Subject) Subject {
@@ -97,8 +98,8 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	})
 }
 
-// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if no guarantee is
-// broken, or if promises does not contain the broken guarantee.
+// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if no guarantee
+// breaks, or if promises does not contain the one that does.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

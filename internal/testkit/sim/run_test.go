@@ -24,8 +24,8 @@ type Subject struct {
 	Version func() string
 	State   func() lw.State // nil for subjects without states
 
-	// Reborn simulates a restart of the process and returns the new subject. ok reports whether the old subject had a
-	// state to save. Reborn is nil for subjects that cannot save their state.
+	// Reborn simulates that the process restarts, and returns the new subject. ok reports whether the old subject
+	// had a state to save. Reborn is nil if the subject cannot save its state.
 	Reborn func() (again Subject, ok bool)
 }
 
@@ -78,7 +78,7 @@ type Report struct {
 	Hash     uint64
 	Requests int
 	Resumed  int           // number of streams that started with a watch
-	Settled  time.Duration // time from the end of the faults until the store equaled the server
+	Settled  time.Duration // how long the store took to equal the server after the faults stopped
 }
 
 // Play simulates an engine. The seed determines all random numbers. Call Play in a synctest bubble.

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// traits are lasting properties of the simulated server and its proxies, which remain after the faults stop.
+// traits are lasting properties of the simulated server and its proxies. They remain after the faults stop.
 type traits struct {
 	streaming    streamingTrait
 	bookmarks    bookmarkTrait
@@ -60,7 +60,7 @@ type server struct {
 	traits
 	log      *revlog.Log[value]
 	now      *incarnation
-	peak     int64 // highest revision of all histories that a restore has replaced
+	peak     int64 // highest revision in any history that a restore has replaced
 	bumped   int64 // revision after the latest restore that increased the revision counter; later restores cannot go below it
 	replicas [2]*replica
 	keys     []string // object keys on the latest page that the server returned
@@ -113,7 +113,7 @@ func (s *server) String() string {
 		s.habit, s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
-// writeSomething creates, updates or deletes a random object. About one in three writes affects another collection.
+// writeSomething creates, updates or deletes a random object. About one write in three affects another collection.
 func (s *server) writeSomething() {
 	revision := strconv.FormatInt(s.log.Revision()+1, 10)
 	w := write{collection: watched, key: string(rune('a'+s.IntN(3))) + "/" + string(rune('p'+s.IntN(4)))}
@@ -188,9 +188,9 @@ func (s *server) compact() int64 {
 // restart restarts an API server. Its cache then contains only the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
-// restore restores a backup of an earlier revision. If bump is set, the revision counter continues above all earlier
-// revisions, like after etcdutl --bump-revision --mark-compacted. Otherwise it is reset to a revision for which known
-// returns false.
+// restore restores a backup from an earlier revision. If bump is set, the revision counter continues above all
+// earlier revisions, as after etcdutl --bump-revision --mark-compacted. Otherwise, it is reset to a revision for
+// which known returns false.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
 	s.peak = max(s.peak, s.log.Revision())
@@ -215,7 +215,7 @@ func (s *server) restore(bump bool, known func(int64) bool) {
 	}
 }
 
-// passRevision increases the revision with a write to another collection.
+// passRevision increases the revision by writing to another collection.
 func (s *server) passRevision() {
 	w := write{collection: others, key: "x/y", kind: revlog.Updated}
 	if _, ok := s.log.Get(others, w.key); !ok {

@@ -25,7 +25,7 @@ func env(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// play simulates an engine in a synctest bubble, in which a leaked goroutine causes a deadlock.
+// play simulates an engine in a synctest bubble, so that a leaked goroutine causes a deadlock.
 func play(t *testing.T, seed uint64, engine Engine) (r Report) {
 	synctest.Test(t, func(*testing.T) { r = Play(seed, engine) })
 	return r

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
-// sim simulates the server, the network and the clocks in the goroutine of the engine's caller.
+// sim simulates the server, the network and the clocks in the goroutine that calls the engine.
 type sim struct {
 	*dice
 	*server
@@ -50,7 +50,7 @@ func (s *sim) trace(format string, args ...any) {
 	s.log.WriteByte('\n')
 }
 
-// fail records the first broken guarantee and ignores all later failures.
+// fail records the first broken guarantee and ignores later ones.
 func (s *sim) fail(promise, format string, args ...any) {
 	if s.failure == nil {
 		s.failure = &Broken{Promise: promise, How: fmt.Sprintf(format, args...)}
@@ -144,14 +144,14 @@ func (s *sim) restoreBackup(bump bool) {
 	s.cut(nil)
 }
 
-// cut ends the current connection if its API server is r, or if r is nil.
+// cut ends the current connection if it goes to API server r, or if r is nil.
 func (s *sim) cut(r *replica) {
 	if s.conn != nil && (r == nil || r == s.conn.replica) {
 		s.conn.cut()
 	}
 }
 
-// harm randomly chooses a fault for the current connection.
+// harm chooses a random fault for the current connection.
 func (s *sim) harm() {
 	c := s.conn
 	if c == nil || !c.open || !s.oneIn(s.trouble) {
@@ -170,14 +170,14 @@ func (s *sim) harm() {
 	}
 }
 
-// write writes a random object. It does nothing if the engine read the next revision before a restore.
+// write writes a random object. It does nothing if the engine already read the next revision before a restore.
 func (s *sim) write() {
 	if !s.check.known(s.server.log.Revision() + 1) {
 		s.writeSomething()
 	}
 }
 
-// clearUp stops new faults. Faults in progress continue.
+// clearUp prevents new faults. Faults in progress continue.
 func (s *sim) clearUp() {
 	s.trace("! the faults stop")
 	s.calm = true

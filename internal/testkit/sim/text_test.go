@@ -21,7 +21,7 @@ func (v value) text(key string, revision int64) string {
 	return hostile.Typed(v.item(key, revision, ""))
 }
 
-// item returns the JSON of the object without kind and apiVersion, like an item of a list.
+// item returns the object's JSON without kind and apiVersion, like a list item.
 func (v value) item(key string, revision int64, managedFields string) string {
 	namespace, name, _ := strings.Cut(key, "/")
 	return hostile.Object(namespace, name, v.uid, strconv.FormatInt(revision, 10), managedFields, v.data)
@@ -33,12 +33,12 @@ func entryEvent(kind string, e revlog.Entry[value]) string {
 	return hostile.Event(kind, hostile.Typed(e.Value.item(e.Key, e.Revision, managed)))
 }
 
-// bookmark returns a bookmark event. mark is the value of the initial-events-end annotation, or "" for none.
+// bookmark returns a bookmark event. mark is the value of its initial-events-end annotation, or "" for none.
 func bookmark(revision int64, mark string) string {
 	return hostile.Bookmark(strconv.FormatInt(revision, 10), mark)
 }
 
-// listText returns a list. If metadataLast is set, it has the format of a list of custom resources.
+// listText returns a list. If metadataLast is set, the metadata comes last, as in lists of custom resources.
 func listText(entries []revlog.Entry[value], revision int64, token string, metadataLast bool) string {
 	items, format := make([]string, len(entries)), hostile.List
 	for i, e := range entries {

@@ -7,7 +7,7 @@ const (
 	others  = "pods"       // collection whose writes only advance the revision
 )
 
-// write is a change to the data. Each write creates one revision.
+// write is a change to the data. Each write has its own revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -19,8 +19,8 @@ type write struct {
 // not be modified.
 type state map[string]string
 
-// incarnation is the history of the server's data between two restores. Up to the revision in `fork`, it equals the
-// history of its parent.
+// incarnation is the history of the server's data between two restores. Up to the revision fork, it equals its
+// parent's history.
 type incarnation struct {
 	number int
 	parent *incarnation
@@ -56,7 +56,7 @@ func (i *incarnation) at(revision int64) state {
 	return nil
 }
 
-// write returns the write that created a revision.
+// write returns the write with the given revision.
 func (i *incarnation) write(revision int64) write {
 	for revision <= i.fork {
 		i = i.parent
@@ -64,7 +64,7 @@ func (i *incarnation) write(revision int64) write {
 	return i.writes[revision-i.fork-1]
 }
 
-// after returns the first revision above the given revision that changed the watched collection, or 0 if there is none.
+// after returns the first revision above the given one that changed the watched collection, or 0 if there is none.
 func (i *incarnation) after(revision int64) int64 {
 	for revision++; revision <= i.last(); revision++ {
 		if i.write(revision).collection == watched {

@@ -26,7 +26,7 @@ type stream struct {
 	listed   bool      // the watch is not a streaming list, or its initial-events-end bookmark has been sent
 }
 
-// watch returns the stream of a watch request, or an error response.
+// watch returns the stream for a watch request, or an error response.
 func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	w := &stream{server: s, replica: r, deadline: now.Add(q.timeout), bookmark: now.Add(s.bookmarkPause())}
 	if q.streams {
@@ -114,8 +114,8 @@ func (w *stream) begin(q query, now time.Time) error {
 	return w.follow(w.sent)
 }
 
-// pump returns the data that the server sends now and whether the server then closes the watch. next is the time at
-// which more data may be due.
+// pump returns the data that the server sends now, and whether it then closes the watch. next is when more data may
+// be due.
 func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if w.final {
 		if w.mark.After(now) {
@@ -198,7 +198,7 @@ func (s *server) bookmarkPause() time.Duration {
 	return 58*time.Second + s.upTo(3*time.Second)
 }
 
-// earliest returns the earliest of the times that are not zero.
+// earliest returns the earliest time that is not zero.
 func earliest(times ...time.Time) (first time.Time) {
 	for _, t := range times {
 		if first.IsZero() || !t.IsZero() && t.Before(first) {

@@ -71,8 +71,7 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes reports whether fault f occurs now. It returns true with probability 1/n if f is enabled, and otherwise
-// false.
+// strikes reports whether fault f occurs now. If f is enabled, it does so with probability 1/n.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
 // among returns a random fault f with low <= f < high, and whether it is enabled.

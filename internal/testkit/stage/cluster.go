@@ -20,8 +20,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// command is a request from a test. Do is its name. The comment of each other field starts with the commands that use
-// it.
+// command is a request from a test. Do is its name. Each other field's comment starts with the commands that use
+// the field.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
@@ -46,7 +46,7 @@ type cluster struct {
 	mu      sync.Mutex
 	revoked map[string]bool
 	release func()       // ends the effect of the command "hold"
-	pods    []sample.Pod // Pods of the command "fill"
+	pods    []sample.Pod // Pods created by the command "fill"
 }
 
 const namespace = "default"
@@ -97,7 +97,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 		return nil, c.fill(cmd.N)
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
-	case "define": // like the creation of a CustomResourceDefinition
+	case "define": // as when a CustomResourceDefinition is created
 		c.AddResource(kind(cmd.Name, cmd.Columns))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
@@ -167,8 +167,8 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look returns the ConfigMaps and the request counts, to be encoded as JSON. Tests compare the ConfigMaps with those
-// that the page shows.
+// look returns the ConfigMaps and the request counts for encoding as JSON. Tests compare the ConfigMaps with those
+// on the page.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {
@@ -190,7 +190,7 @@ func (c *cluster) look() any {
 	}
 }
 
-// isWholeList reports whether a request lists the collection. A list of one object only checks the server's history.
+// isWholeList reports whether a request lists the collection. A list with limit 1 only checks the server's history.
 func isWholeList(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") != "1" }
 
 func (c *cluster) isRevoked(r lwtest.Request) bool {
@@ -232,7 +232,7 @@ func (c *cluster) touch(random *rand.Rand, n int) error {
 
 var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 
-// written returns the JSON of the Pod without the fields that the server sets.
+// written returns the Pod's JSON without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
 // kind returns a custom resource with the given plural name and columns.

@@ -1,9 +1,9 @@
 //go:build !js
 
-// Command stage is the server for tests of the npm package in Node and browsers. It serves the npm package in wasm/ and
-// the test pages under a content security policy. It also runs API servers that the tests control, and the server of
-// package wire for Go tests in WebAssembly. It prints its URL and exits when its standard input is closed. Start it in
-// the root of the repository.
+// Command stage is the server for tests of the npm package in Node and browsers. It serves the npm package in wasm/
+// and the test pages under a content security policy. It also runs API servers that the tests control, and package
+// wire's server for Go tests in WebAssembly. It prints its URL and exits when its standard input is closed. Start
+// it in the repository's root.
 package main
 
 import (

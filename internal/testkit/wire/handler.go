@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package wire provides a server for tests of transports on all platforms. The path and the query of a request select
-// the response. Web pages of any origin may send requests.
+// Package wire provides a server for testing transports on all platforms. A request's path and query select the
+// response. Web pages from any origin may send requests.
 package wire
 
 import (
@@ -207,8 +207,8 @@ func (s *server) once(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// upgrade performs a WebSocket handshake and returns the connection, or nil after an error. It selects the last
-// subprotocol of the client, because the other subprotocols contain tokens.
+// upgrade performs a WebSocket handshake and returns the connection, or nil after an error. It selects the client's
+// last subprotocol, because the others contain tokens.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {

@@ -19,7 +19,7 @@ type Proxy struct {
 	Dial func(address, user string) (net.Conn, error)
 }
 
-// ServeHTTP handles CONNECT requests. It passes the credentials of the Proxy-Authorization header to Dial.
+// ServeHTTP handles CONNECT requests. It passes the credentials from the Proxy-Authorization header to Dial.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Authorization", r.Header.Get("Proxy-Authorization"))
 	name, password, ok := r.BasicAuth()

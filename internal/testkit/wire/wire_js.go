@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// URL returns the URL of the test server that make test-wasm has started.
+// URL returns the URL of the test server that was started by make test-wasm.
 func URL(t *testing.T) string {
 	url := os.Getenv("LISTWATCH_WIRE")
 	if url == "" {

@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// writeBOM lists Go and all modules of the programs in folder. The WASM module of the npm package contains a subset of
-// these modules.
+// writeBOM lists Go and all modules that the programs in folder contain. The npm package's WASM module contains a
+// subset of them.
 func writeBOM(folder string) error {
 	programs, err := filepath.Glob(filepath.Join(folder, "lwcat-*"))
 	if err != nil {

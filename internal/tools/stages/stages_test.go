@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// makefile has targets left and right, which finish only if make runs both at the same time. The target hang keeps the
-// pipe open while it runs.
+// makefile has targets left and right, which finish only if make runs both at the same time. The target hang keeps
+// the pipe open while it runs.
 const makefile = `
 left:; @echo left runs; echo met > pipe
 right:; @cat pipe
