@@ -23,8 +23,8 @@ const saveInterval = time.Minute
 // keepState restores an informer's objects from its file and then saves them every saveInterval. The caller must
 // call stop after the informer has stopped, so that the last save contains the last event.
 //
-// The file name depends on everything that changes the saved objects: the collection, the selectors, the Go type,
-// the fields and DropManagedFields. It also depends on Compress, which cannot read protobuf.
+// The file name depends on everything that changes the saved objects: the server, the collection, the selectors, the Go
+// type, the fields and DropManagedFields. It also depends on Compress, because compression cannot read protobuf.
 func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
 	origin := fmt.Sprintln(c.server, c.path, c.query,
 		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields, i.extras.Compress)

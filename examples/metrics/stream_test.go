@@ -116,7 +116,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // the client misses this event, so Compact expires the client's resourceVersion
+		s.create() // the client misses this event, so Compact makes its resourceVersion expire
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := &lw.StatusError{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
@@ -126,7 +126,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 	return s.lives == 4 && event.Type == lw.Bookmark
 }
 
-// phases is the sequence of the phases of the stream in follow. An expired watch starts before it fails.
+// phases lists the stream's phases in follow. An expired watch starts before it fails.
 var phases = []string{"waiting", "listing", "live", "stale", "live", "stale", "live", "stale", "live", "stopped"}
 
 // phaseOf returns the only phase whose time series has the value 1. The other series must be 0.
@@ -174,7 +174,7 @@ func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []stri
 	return phases
 }
 
-// take removes a time series from series and returns its value. It is for values that the test cannot predict.
+// take removes a time series from series and returns its value, for values that the test cannot predict.
 func take(t *testing.T, series map[string]float64, id string) float64 {
 	t.Helper()
 	require.Contains(t, series, id)

@@ -110,8 +110,8 @@ func (n *network) Close() error {
 
 func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
 
-// ServeHTTP passes a request's connection to the scenario. Once the server behaves, it accepts only requests with
-// the token.
+// ServeHTTP passes a request's connection to the scenario's wire function. If there is none, or once the server behaves,
+// it serves requests itself and accepts only those with the token.
 func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if n.server.honest.Load() || n.scenario.wire == nil {
 		if r.Header.Get("Authorization") != "Bearer "+token || r.Host != "api.test" {

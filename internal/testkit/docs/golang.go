@@ -134,8 +134,8 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	return whole(imports + "\n" + c.implied(file) + body), true, nil
 }
 
-// implied returns import and variable declarations that a fragment may leave out. It leaves out packages that the
-// fragment does not use, because the module may lack their dependencies.
+// implied returns import and variable declarations that a fragment may leave out. It imports all packages in
+// Module.Names that the module can compile, because Check ignores unused imports.
 func (c *Compiler) implied(file *ast.File) string {
 	imported, declarations := map[string]bool{}, map[string]bool{}
 	for _, spec := range file.Imports {

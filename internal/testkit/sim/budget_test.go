@@ -85,7 +85,7 @@ func (b *budget) listed(began time.Time) bool {
 	return b.listCost(began, listWindow) < permitted
 }
 
-// listCost returns how many objects lists have delivered recently, up to now.
+// listCost returns how many objects lists have delivered in the time window that ends now.
 func (b *budget) listCost(now time.Time, window time.Duration) (objects int) {
 	for i := len(b.lists) - 1; i >= 0 && now.Sub(b.lists[i].at) < window; i-- {
 		objects += b.lists[i].objects
