@@ -98,8 +98,7 @@ func TestReflector(t *testing.T) {
 				server.CloseWatches()
 				want = append(want, "replace [c@n2] at 7")
 				store.wait(t, want...)
-				// Only some server modes send a bookmark. An unrelated change makes sure that the resourceVersion
-				// moves with the next list.
+				// The watch after the relist must deliver the next change.
 				putPod(t, server, "c", "n3")
 				store.wait(t, append(want, "update c@n3")...)
 			})
