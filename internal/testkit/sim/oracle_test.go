@@ -36,7 +36,7 @@ type oracle struct {
 	nameless        bool // the latest list had no resourceVersion
 }
 
-// verdict describes what the engine may do after an interruption.
+// verdict describes which steps the engine may take after an interruption.
 type verdict struct {
 	relist maybe
 	atOnce bool // the engine may send the next request without a delay
@@ -71,7 +71,7 @@ func (o *oracle) healthy(now time.Time) maybe {
 	return no
 }
 
-// judge returns what the engine may do after the request that has just ended.
+// judge returns the steps that the engine may take after the request that has just ended.
 func (o *oracle) judge(now time.Time) verdict {
 	c := o.conn
 	switch {
@@ -121,7 +121,7 @@ func (c *conn) recreated(claim claim) bool {
 	return before != "" && parsed([]byte(before)).GetUID() != parsed([]byte(now)).GetUID()
 }
 
-// judgeWatch returns what the engine may do after a watch, and counts the watch's failures.
+// judgeWatch returns the steps that the engine may take after a watch, and counts the watch's failures.
 func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	healthy := o.healthy(now)
 	if healthy != no {

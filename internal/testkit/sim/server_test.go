@@ -189,7 +189,7 @@ func (s *server) compact() int64 {
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
 // restore restores a backup from an earlier revision. If bump is set, the revision counter continues above all
-// earlier revisions, as after etcdutl --bump-revision --mark-compacted. Otherwise, it is reset to a revision for
+// earlier revisions, like after etcdutl --bump-revision --mark-compacted. Otherwise, it is reset to a revision for
 // which known returns false.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
