@@ -41,7 +41,7 @@ type InformerOptions struct {
 }
 
 // NewSharedIndexInformer has the signature of [cache.NewSharedIndexInformer]. See
-// [NewSharedIndexInformerWithOptions] for what lister must fulfill.
+// [NewSharedIndexInformerWithOptions] for the requirements on lister.
 func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{ResyncPeriod: resync, Indexers: indexers})
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// BenchmarkRead compares what it costs to read a Pod: listwatch's cache decodes it, and client-go's copies a
-// struct.
+// BenchmarkRead compares the cost of reading a Pod: listwatch's cache decodes it, and client-go's copies a struct.
 func BenchmarkRead(b *testing.B) {
 	text, err := lw.ParseObject([]byte(sample.Pods(7, 1)[0].JSON()))
 	require.NoError(b, err)

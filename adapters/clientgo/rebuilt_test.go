@@ -109,7 +109,7 @@ func (c *listCounter) counts() (lists, checks int) {
 
 // A server is rebuilt at the same address while the informer cannot reach it. The handler must receive the
 // deletions and additions within ten seconds after the informer reconnects. If a server has only restarted, the
-// informer must not list again.
+// informer must not relist.
 func TestRebuiltServers(t *testing.T) {
 	t.Parallel()
 	for _, rebuild := range hostile.Rebuilds() {

@@ -34,14 +34,14 @@ type Reflector struct {
 	version  atomic.Pointer[string]
 }
 
-// NewReflector returns a reflector that starts when its Run method is called. See
-// [NewSharedIndexInformerWithOptions] for what lister and example must fulfill.
+// NewReflector returns a reflector that starts when its Run method is called. See [NewSharedIndexInformerWithOptions] for
+// the requirements on lister and example.
 //
 // The reflector calls the store like client-go's. It calls Replace for a list, and Add, Update or Delete for an
 // event. Delete receives the last state of the object. If the store implements [cache.ReflectorBookmarkStore] or
 // [cache.ResourceVersionUpdater], it also receives resourceVersions. The store owns all objects that it receives.
 //
-// An object that cannot be decoded is reported and skipped. If Replace returns an error, the reflector lists again.
+// An object that cannot be decoded is reported and skipped. If Replace returns an error, the reflector relists.
 func NewReflector(lister cache.ListerWatcher, example runtime.Object, store cache.ReflectorStore, opts ReflectorOptions) *Reflector {
 	opts.Extras.StateDir, opts.Extras.Compress = "", false
 	i := newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, InformerOptions{Extras: opts.Extras})

@@ -255,7 +255,7 @@ func reportedErrors(t *testing.T) (all func() []string) {
 	}
 }
 
-// podAndName is what transforms return instead of *corev1.Pod.
+// podAndName is the type that transforms return instead of *corev1.Pod.
 type podAndName struct {
 	corev1.Pod
 	name string

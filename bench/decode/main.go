@@ -1,6 +1,7 @@
-// Command decode measures what it costs to decode a watch event with a 6.5 kB Pod: the CPU time in µs, including
-// garbage collection, and the allocations. Each library decodes events as in its own watches. The last 1,000
-// decoded objects stay reachable, so that the garbage collector has as much work as in a program with a store.
+// Command decode measures how expensive it is to decode a watch event with a 6.5 kB Pod: the CPU time in µs,
+// including garbage collection, and the allocations. Each library decodes events as in its own watches. The last
+// 1,000 decoded objects stay reachable, so that the garbage collector has as much work as in a program with a
+// store.
 //
 // The command then measures how much heap 10,000 decoded Pods occupy, in kB per Pod. The result includes allocator
 // overhead, and cache/compact's dictionaries and buffers. The similar Pods come from a single workload, which helps

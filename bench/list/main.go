@@ -1,7 +1,7 @@
-// Command list measures what it costs to sync an informer with 17,736 Pods, which are 114 MB of JSON. It prints the
-// CPU time in seconds, including garbage collection, and the peak RSS in MB. It then measures an informer that
-// stores 1,000,000 Pods with cache/compact. The server runs in a separate process, and each measurement in a new
-// one.
+// Command list measures how expensive it is to sync an informer with 17,736 Pods, which are 114 MB of JSON. It
+// prints the CPU time in seconds, including garbage collection, and the peak RSS in MB. It then measures an
+// informer that stores 1,000,000 Pods with cache/compact. The server runs in a separate process, and each
+// measurement in a new one.
 //
 // All clients request resourceVersion "0" and pages of 500 Pods. Like a kube-apiserver with a watch cache, the
 // server responds with a single page. The server rejects streaming lists in the first part of the measurement and

@@ -22,7 +22,7 @@ import (
 
 const (
 	namespaces = 40
-	injectable = 20 // number of webhook configurations, each of which needs the CA of a different Certificate
+	injectable = 20 // number of webhook configurations; each needs the CA of a different Certificate
 	writers    = 8  // maximum number of concurrent requests
 )
 

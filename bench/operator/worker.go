@@ -42,7 +42,7 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// run runs cainjector until its work is complete and t.After has passed. It returns what it measured in this
+// run runs cainjector until its work is complete and t.After has passed. It returns the measurements of this
 // process.
 func run(t task) (r result) {
 	ctx := context.Background()
@@ -92,7 +92,7 @@ func (t task) options() ctrl.Options {
 	return options
 }
 
-// result contains what was measured in one process.
+// result contains the measurements of one process.
 type result struct {
 	Figures harness.Figures
 	Samples []sample

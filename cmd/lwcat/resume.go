@@ -47,7 +47,7 @@ func (p *printed) key() lw.Key {
 	return key
 }
 
-// stub is what is saved of an object. It contains none of the object's data, which may be secret.
+// stub is the saved part of an object. It contains none of the object's data, which may be secret.
 type stub struct {
 	Kind       string   `json:"kind,omitempty"`
 	APIVersion string   `json:"apiVersion,omitempty"`
@@ -149,8 +149,8 @@ func (f *resumeFile) restore(collection string) (version string, objects []*lw.O
 }
 
 // add records an event's changes, and the resourceVersion from which the next run continues. While a list is
-// incomplete, the next run must list again, because a watch would repeat changes that the list has already shown.
-// The caller must call commit once the changes are written.
+// incomplete, the next run must start with a list, because a watch would repeat changes that the list has already
+// shown. The caller must call commit once the changes are written.
 func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes []output.Event, whole bool) {
 	for i := range changes {
 		f.pending = append(f.pending, &printed{collection: collection, object: changes[i].Object, deleted: changes[i].Type == lw.Deleted})

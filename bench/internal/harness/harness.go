@@ -1,4 +1,4 @@
-// Package harness provides what the benchmarks have in common: flags, rounds, medians, results, resource usage and
+// Package harness provides the parts that all benchmarks share: flags, rounds, medians, results, resource usage and
 // worker processes.
 package harness
 
@@ -71,7 +71,7 @@ func MustGet[T any](value T, err error) T {
 	return value
 }
 
-// Figures contains what was measured for one contender in one round, by name.
+// Figures contains one contender's measurements in one round, by name.
 type Figures map[string]float64
 
 // Compare measures all contenders in turn, once per round, and prints the progress to stderr. The results contain one

@@ -32,8 +32,8 @@ const First = 1 << 40
 const Seed = 1
 
 // Config describes the Pods that a server serves. The path /api/v1/pods lists all Pods. Every client that watches
-// this path receives the same resourceVersions, no matter what the server has sent before. The list for a single
-// namespace is empty, and the first events in that namespace add its Pods.
+// this path receives the same resourceVersions, even if the server has sent other events before. The list for a
+// single namespace is empty, and the first events in that namespace add its Pods.
 type Config struct {
 	Pods      int  // number of listed Pods
 	PerApp    int  // if positive, exactly this many Pods have the same label "app"

@@ -24,7 +24,7 @@ import (
 //
 //	/ok                     the response of a correct API server
 //	/echo401 /echo500       an error page that repeats headers of the request
-//	/echoStatus /echoEvent  a Status that repeats the token in each string, as an error response or an ERROR event
+//	/echoStatus /echoEvent  a Status that repeats the token in each string, in an error response or an ERROR event
 //	/elsewhere /nowhere     a redirect to another server or to a closed port, with a token in the query
 //	/noURL /loop            a redirect to an invalid URL or to itself
 //	/silent /cut            no response, or a dropped connection

@@ -14,7 +14,7 @@ const (
 	no
 )
 
-// oracle predicts the stream's next step from what the server, the network and the clocks do. It does not look at
+// oracle predicts the stream's next step by watching the server, the network and the clocks. It does not look at
 // the engine's errors.
 type oracle struct {
 	*sim

@@ -136,7 +136,7 @@ func (c *checker) listed(q query, of *incarnation, revision int64) {
 // reads checks that the engine may now read the response.
 func (c *checker) reads(conn *conn) {
 	c.unread = claim{}
-	if conn.watch && !conn.streams && !c.live && c.owed <= c.claim.revision { // a watch is not live before it delivers what a check has shown
+	if conn.watch && !conn.streams && !c.live && c.owed <= c.claim.revision { // a watch is not live before it delivers the change that a check has shown
 		c.fail("reports staleness", "the engine reads a watch while the stream is not live")
 	}
 	if conn.watch && c.live && conn.streams && c.limit < timeout {

@@ -122,8 +122,8 @@ var corrections = map[string]string{
 // complete contains the conditions that consist of one word and cannot be part of another condition.
 var complete = map[string]Condition{"exists": {}, "deleted": {over: noneOf}, "rollout": {over: allOf, rollout: true}}
 
-// correct explains what the user probably meant if word is used as a field path but is more likely a mistake.
-// Otherwise it returns "".
+// correct returns a suggestion if word is used as a field path but is more likely a mistake. Otherwise it returns
+// "".
 func correct(word string, alone bool) (problem string) {
 	lower := strings.ToLower(word)
 	if _, ok := complete[lower]; ok {

@@ -157,7 +157,7 @@ func newLine(_ string, opts *Options) (Format, error) {
 // age returns the object's age at the time of the event, for example "5s", "3m" or "12d".
 func age(e *Event) string { return since(e.Time, e.Object.Get("metadata.creationTimestamp").String()) }
 
-// since formats the time since a timestamp in the largest unit of which at least 2 have passed. It returns "" if
+// since formats the time since a timestamp in the largest unit that fits into it at least twice. It returns "" if
 // the timestamp is invalid.
 func since(now time.Time, timestamp string) string {
 	then, err := time.Parse(time.RFC3339, timestamp)
