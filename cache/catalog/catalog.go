@@ -1,7 +1,8 @@
-// Package catalog follows many types of a cluster in one cache, also types that appear and vanish while it runs.
+// Package catalog follows many types of a cluster in one cache. Types may appear and vanish while it runs, for example with
+// a CustomResourceDefinition.
 //
-// A [Catalog] discovers the types of a server and follows each type with its own stream. A type that cannot be followed
-// has a [Status] with the cause, and does not hold up the others. A [Snapshot] answers queries across types, and
+// A [Catalog] discovers a server's types and follows each with a stream of its own. If a type cannot be followed, its
+// [Status] says why, and the other types are not held up. A [Snapshot] answers queries across types, and
 // [Catalog.Changes] yields the changes of all types.
 package catalog
 
@@ -25,27 +26,29 @@ import (
 
 // Options configures a [Catalog]. The zero value follows all types with all their fields.
 type Options struct {
-	// Follow is called for each type that the server has and returns how to follow it, or nil to leave it out. If Follow is
-	// nil, the catalog follows all types. Follow may be called often, and must not use the catalog.
+	// Follow returns the settings for a type, or nil if the catalog should skip the type. The catalog calls it for each of the
+	// server's types whenever it discovers types. If Follow is nil, the catalog follows all types. Follow must not call the
+	// catalog's methods.
 	Follow func(TypeInfo) *Settings
 
-	// Namespaces contains the namespaces to follow if the server forbids lists of all namespaces. If it is empty, the
-	// catalog tries all namespaces that the server lists.
+	// Namespaces lists the namespaces to try if the server forbids listing a type in all namespaces at once. If it is empty,
+	// the catalog tries each namespace of the server.
 	Namespaces []string
 
-	// MaxLists is the number of first lists that run at the same time. Zero means 4. A list that takes more than 2 seconds no
-	// longer counts, so that large collections do not hold up small ones, but at most 16 run at the same time.
+	// MaxLists limits how many first lists run at the same time. Zero means 4. A list that has run for 2 seconds no longer
+	// counts, so that large collections do not hold up small ones. Including these, at most 16 lists run at the same time.
 	MaxLists int
 
-	// MaxBytes limits the size of all objects in memory. If it is exceeded, the largest collection that is not
-	// [Settings.Required] is dropped, and its status becomes Unavailable with a *[LimitError]. Zero means no limit.
+	// MaxBytes limits the size of all objects in memory. If they exceed it, the catalog drops the largest collection that is
+	// not [Settings.Required]. The state of this collection is then Unavailable, and its cause a *[LimitError]. Subscribers
+	// receive no Deleted changes for it, because the objects still exist. Zero means no limit.
 	MaxBytes int64
 
-	// StateDir is a folder in which each collection saves its objects every minute, so that a restart resumes its watch
-	// without a list. Each server needs its own folder. If it is empty, nothing is saved.
+	// StateDir is a folder where each collection saves its objects every minute, so that it resumes without a list after a
+	// restart. Each server needs its own folder. If StateDir is empty, nothing is saved.
 	StateDir string
 
-	// Warn receives warnings about interruptions and about files. Nil means the default of [lw.Options].
+	// Warn receives warnings about interruptions and unusable files. Nil means the default of [lw.Options].
 	Warn func(msg string, args ...any)
 }
 
@@ -177,7 +180,8 @@ func (c *Catalog) locked(f func()) {
 	f()
 }
 
-// watchSigns triggers discovery when an object changes that announces types.
+// watchSigns triggers discovery when a CustomResourceDefinition or an APIService changes, because the types may have changed
+// too.
 func (c *Catalog) watchSigns(ctx context.Context, announcing lw.Resource) {
 	of := Type{announcing.Group, announcing.Plural}
 	client, err := lw.NewClient(c.transport, announcing, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
@@ -207,7 +211,7 @@ func (c *Catalog) rediscover() {
 	}
 }
 
-// discover asks the server for its types, again and again.
+// discover asks the server for its types repeatedly until ctx is done.
 func (c *Catalog) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		asking, stop := context.WithTimeout(ctx, requestTimeout)
@@ -322,8 +326,8 @@ func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	return n, nil
 }
 
-// drained removes the collections of deleted types whose changes all subscribers have received. The caller must hold the
-// lock, and then end the collections without it.
+// drained removes and returns the collections of deleted types, once all subscribers have received the deletions. The
+// caller must hold the lock. After releasing it, the caller must call end on each collection.
 func (c *Catalog) drained() (ended []*collection) {
 	for of, n := range c.collections {
 		if n.state == Gone && !n.explicit && !n.queued() {
@@ -480,8 +484,8 @@ func (r *statusReader) add(status Status) {
 	}
 }
 
-// StatusChanges yields the status of each collection, and then each status whose State, Cause or namespaces have changed,
-// until ctx is done or the loop exits. A slow reader receives only the last status of each collection.
+// StatusChanges yields the status of each collection, and then yields a status again whenever its State, Cause or namespaces
+// change. It ends when ctx is done or the loop exits. A slow reader receives only the latest status of each collection.
 func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 	return func(yield func(Status) bool) {
 		r := &statusReader{map[Type]Status{}, make(chan struct{}, 1)}
@@ -555,7 +559,7 @@ func (c *Catalog) candidates(ctx context.Context) []string {
 	return names
 }
 
-// limit is called with the size of each decoded object. If all objects together exceed the limit, it drops the largest
+// limit records the size of a decoded object. If all objects together exceed Options.MaxBytes, limit drops the largest
 // collection that is not required.
 func (c *Catalog) limit(bytes int64) {
 	if c.opts.MaxBytes == 0 || c.remaining.Add(-bytes) >= 0 {

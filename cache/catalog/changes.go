@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Change is a change of one object. If Type is lw.Synced, it is a mark instead: all objects that the collection had when
-// the loop began, or in its first list, have been yielded.
+// Change is a change of one object. If Type is lw.Synced, Change is a mark without an object instead. It means that the loop
+// has yielded all objects that the collection had when the loop began, or all objects of its first list.
 type Change struct {
 	Resource Type
 	cache.Change[*lw.Object]

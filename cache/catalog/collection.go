@@ -31,10 +31,10 @@ const (
 	Live
 	// Stale means that the watch is broken, or that the objects were restored and the server has not confirmed them yet.
 	Stale
-	// Forbidden means that the server denies access (401 or 403). Objects from earlier stay.
+	// Forbidden means that the server denies access (401 or 403). Objects that were listed before stay.
 	Forbidden
 	// Unavailable means that the server rejects lists of the type or fails to serve them, for example because an
-	// aggregated API server is down. Objects from earlier stay.
+	// aggregated API server is down. Objects that were listed before stay.
 	Unavailable
 	// Gone means that the server no longer has the type, so that its objects were deleted.
 	Gone

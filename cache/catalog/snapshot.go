@@ -39,7 +39,7 @@ type frozen struct {
 	byUID, byOwner *cache.Index[element, string]
 }
 
-// Snapshot returns a snapshot of all collections, also of those that are not live.
+// Snapshot returns a snapshot of all collections. It includes collections that are stale or still empty.
 func (c *Catalog) Snapshot() *Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +141,8 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 	}, nil
 }
 
-// ByUID returns the object with a UID. The first call of a catalog's snapshots builds an index.
+// ByUID returns the object with this UID. The first call of ByUID, Owned or Tree on any of a catalog's snapshots builds
+// indexes, which takes time.
 func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 	for _, f := range s.types {
 		f.index()
@@ -153,7 +154,7 @@ func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 	return Ref{}, nil, false
 }
 
-// Owned iterates over the objects whose metadata.ownerReferences contain a UID, sorted by type and key.
+// Owned iterates over the objects that name this UID in metadata.ownerReferences, sorted by type and key.
 func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
 	return func(yield func(Ref, *lw.Object) bool) {
 		for _, f := range s.types {
@@ -170,8 +171,8 @@ func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
 	}
 }
 
-// Tree iterates over the object with a UID and everything that it owns, depth first. It yields the depth of each object,
-// which is zero for the first one. An object with several owners appears once.
+// Tree iterates over the object with this UID and everything below it, depth first. It yields each object's depth, which is
+// zero for the first object. An object with several owners appears once.
 func (s *Snapshot) Tree(uid string) iter.Seq2[int, Ref] {
 	return func(yield func(int, Ref) bool) {
 		root, object, ok := s.ByUID(uid)
