@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 	"github.com/stretchr/testify/require"
 )
 

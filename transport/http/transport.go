@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
-	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 )
 
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share

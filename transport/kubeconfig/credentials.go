@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
+	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 )
 
 // cluster sets the server URL and its TLS options in the configuration.

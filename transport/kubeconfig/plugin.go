@@ -19,9 +19,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 )
 
 // group is the API group of credential plugins.

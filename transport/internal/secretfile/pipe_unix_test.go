@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
+	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 	"github.com/stretchr/testify/require"
 )
 
