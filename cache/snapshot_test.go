@@ -58,14 +58,6 @@ func TestSnapshotsOfSameVersion(t *testing.T) {
 	require.Equal(t, []string{"y"}, names(store.Snapshot().All()))
 }
 
-// identified is an incomparable type with a UID.
-type identified struct {
-	incomparable
-	uid string
-}
-
-func (i identified) GetUID() string { return i.uid }
-
 // A snapshot that is taken after NewIndex must include the index. Otherwise each call of In would rebuild the index.
 func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()

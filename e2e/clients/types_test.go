@@ -65,7 +65,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 		require.IsType(t, object, got)
 		if before != nil {
 			_, err = decodeAs(t, object, before)
-			require.Regexp(t, "^field (kind|apiVersion): ", err.Error())
+			require.Regexp(t, ": field (kind|apiVersion): ", err.Error())
 			require.ErrorContains(t, err, ", found "+schema.GroupVersion{Group: b.Group, Version: b.Version}.String()+" "+b.Kind)
 		}
 		before = object

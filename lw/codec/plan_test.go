@@ -45,7 +45,7 @@ type plannable struct {
 	Time       time.Time              `json:"time"`
 	TimePtr    *time.Time             `json:"timePtr"`
 	Array      [2]int                 `json:"array"`
-	unexported int
+	unexported int                    //lint:ignore U1000 decoders must ignore the field, although an object may have a member with its name
 }
 
 type Meta struct {
