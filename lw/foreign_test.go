@@ -33,7 +33,7 @@ func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Obj
 	}
 }
 
-// The context of each request must be canceled when the request ends, because a source may then release its resources.
+// Each request's context must be canceled when the request ends, so that the source can release its resources.
 func TestRequestContextsAreCanceled(t *testing.T) {
 	var requests []context.Context
 	step := func(ctx context.Context, emit func(Event[*Object], error) bool) error {

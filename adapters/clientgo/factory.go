@@ -204,7 +204,7 @@ type resources struct {
 	running   sync.WaitGroup
 }
 
-// newResources creates a resources. It returns it as an interface, so that the result is nil after an error.
+// newResources returns an interface instead of a *resources, so that callers do not get a typed nil after an error.
 func newResources(config *rest.Config, resync time.Duration, opts *FactoryOptions, example runtime.Object, lister listerFunc) (dynamicinformer.DynamicSharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {

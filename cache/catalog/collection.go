@@ -64,8 +64,8 @@ type Status struct {
 	Bytes           int64  // size of all objects in memory, without indexes
 	ResourceVersion string // resourceVersion of the objects, or "" before the first list
 
-	// Namespaces contains the followed namespaces if the server permits only these. Denied contains those of
-	// Options.Namespaces that it does not permit.
+	// Namespaces lists the namespaces that the catalog follows if the server does not permit all. Denied lists those that
+	// the catalog has tried and the server does not permit.
 	Namespaces, Denied []string
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memoryNetwork is an in-memory network with one server. It works with the simulated time of synctest.
+// memoryNetwork is an in-memory network with one server. It works with synctest's simulated time.
 type memoryNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}

@@ -102,7 +102,7 @@ func (s *shell) drop(n int) {
 	s.out = s.out[n:]
 }
 
-// begin starts a command. It returns the number of commands that had exited before.
+// begin starts a command. It returns how many commands had exited before that.
 func (s *shell) begin(text string) (before int) {
 	_ = os.Remove(s.pid)
 	s.mu.Lock()

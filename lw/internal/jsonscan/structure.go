@@ -47,7 +47,7 @@ func (r *Reader) take(c byte, expected string) bool {
 	return true
 }
 
-// expectedNext records the error that a comma or a closing bracket is missing. It returns false. A concatenation here
+// expectedNext records that a comma or a closing bracket is missing, and returns false. A concatenation here
 // would be inlined into More and slow it down.
 func (r *Reader) expectedNext(closing byte) bool {
 	if closing == '}' {

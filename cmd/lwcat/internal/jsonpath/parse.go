@@ -206,7 +206,7 @@ func (p *parser) quoted() string {
 	}
 }
 
-// brackets parses the content of brackets and the closing bracket.
+// brackets parses the rest of a bracket expression, including the closing bracket.
 func (p *parser) brackets() (s step) {
 	p.spaces()
 	switch c := p.peek(); {

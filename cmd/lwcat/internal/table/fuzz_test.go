@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// byteTransport returns a body that is read one byte at a time.
+// byteTransport serves a body that yields one byte per Read.
 type byteTransport struct{ text string }
 
 func (c byteTransport) Open(context.Context, *lw.Request) (*lw.Response, error) {
