@@ -241,7 +241,7 @@ else
 endif
 
 # Files that make prose checks. Add the code of a package once its comments follow the rules.
-PROSE = '*.md' 'examples/scheduler/*.go' 'internal/jsx/*.go' 'lwtest/internal/labels/*.go' 'internal/nearest/*.go' 'internal/revlog/*.go'
+PROSE = '*.md' 'examples/scheduler/*.go' 'internal/jsx/*.go' 'internal/labels/*.go' 'internal/nearest/*.go' 'internal/revlog/*.go'
 
 .PHONY: prose
 prose: ## check the language of documents and comments with Vale; FILES='lw/*.go' checks other files

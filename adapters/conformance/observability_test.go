@@ -87,7 +87,7 @@ func (o *observed) add(level, message string, err error, about []any) {
 		case about[n] == "type":
 			objects = about[n+1]
 		case failure && err == nil:
-			err = value.(error)
+			err = value
 		}
 	}
 	o.mu.Lock()
