@@ -104,10 +104,9 @@ type ListOptions struct {
 	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
 }
 
-// PassLookup transfers the use of [Held.Lookup] from one source to another, so that the second may reuse the objects
-// that the caller of [Resume] holds. A ListerWatcher that wraps another one calls it if it does not change the objects.
-// Without the call, the wrapped source decodes all objects, because the wrapper may have changed those that the caller
-// holds.
+// PassLookup lets the source to use [Held.Lookup] instead of the source from. A ListerWatcher that wraps another source
+// and returns its objects unchanged calls PassLookup(wrapper, wrapped), so that the wrapped source can reuse the caller's
+// objects. A wrapper that changes objects must not call it, because the caller then holds changed objects.
 func (o ListOptions) PassLookup(from, to any) ListOptions {
 	if o.lookup != nil && o.holder == from {
 		o.holder = to

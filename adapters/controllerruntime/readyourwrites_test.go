@@ -219,8 +219,8 @@ func TestReadShowsBinding(t *testing.T) {
 	require.Equal(t, "n1", pod.Spec.NodeName)
 }
 
-// TestReadShowsSubresources checks the version of each kind of write to a subresource, and of Apply. lwtest does not serve
-// them, so a fault answers with an object of a version that the cache reaches later.
+// A read after Apply, or after a write to a subresource, must wait for the resourceVersion in the response. lwtest serves
+// neither, so the test answers these writes itself, with a resourceVersion that the cache reaches only later.
 func TestReadShowsSubresources(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})

@@ -460,7 +460,7 @@ func (c *Catalog) sorted() []*collection {
 	})
 }
 
-// Statuses returns the status of each collection, in the order of their names.
+// Statuses returns the status of each collection, sorted by name.
 func (c *Catalog) Statuses() (all []Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -222,8 +222,8 @@ func decodeStandard(r *anyReader, into reflect.Value) {
 	r.fail(err)
 }
 
-// decodeString ignores null, like encoding/json. json-iterator decodes null as "", and the string then differs from the string
-// of a preceding duplicate member, which the scanner keeps.
+// decodeString leaves the string unchanged if the value is null, like encoding/json. json-iterator would set it to "", which
+// makes a difference if the object has the member twice.
 func decodeString(r *anyReader, into reflect.Value) {
 	if !r.null() && r.is('"') {
 		into.SetString(r.string().(string))
