@@ -50,7 +50,7 @@ test: test-native test-wasm ## run the tests that need only Go, and Node for the
 # goroutine, so they run without it.
 SIMULATIONS = /internal/(testkit/sim|hostile)$$
 COMPUTING   = ^(TestRetained|TestDocumentSizeLimit|TestMillionEventsNeedLittleMemory|TestHostileBodies|TestSecretsAreNotPrinted)$$
-COMPUTING_PACKAGES = ./lw ./cache/compact ./cmd/lwcat ./cmd/lwcat/internal/discovery
+COMPUTING_PACKAGES = ./lw ./cache/compact ./cmd/lwcat ./lw/discovery
 
 .PHONY: test-native
 test-native:

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/discovery"
 )
 
 // Options configures a [Catalog]. The zero value follows all types with all their fields.
@@ -98,7 +99,7 @@ type Catalog struct {
 	running     bool
 	ctx         context.Context // context of the run
 	tasks       sync.WaitGroup
-	discoverer  discoverer
+	discoverer  discovery.Discoverer
 	discovered  bool  // a discovery has succeeded
 	discovery   error // error of the last discovery
 	collections map[Type]*collection
@@ -183,7 +184,7 @@ func (c *Catalog) locked(f func()) {
 // watchSigns triggers discovery when a CustomResourceDefinition or an APIService changes, because the types may have changed
 // too.
 func (c *Catalog) watchSigns(ctx context.Context, announcing lw.Resource) {
-	of := Type{announcing.Group, announcing.Plural}
+	of := Type{Group: announcing.Group, Resource: announcing.Plural}
 	client, err := lw.NewClient(c.transport, announcing, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
 	if err != nil {
 		panic(err) // the resource is a constant
@@ -215,7 +216,7 @@ func (c *Catalog) rediscover() {
 func (c *Catalog) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		asking, stop := context.WithTimeout(ctx, requestTimeout)
-		types, err := c.discoverer.ask(asking, c.transport)
+		types, err := c.discoverer.Discover(asking, c.transport)
 		stop()
 		var ended []*collection
 		pause := pollEvery
@@ -253,8 +254,8 @@ func (c *Catalog) discover(ctx context.Context) {
 }
 
 // apply follows the discovered types and empties those that the server no longer has. The caller must hold the lock.
-func (c *Catalog) apply(types *Types) {
-	found := types.preferred()
+func (c *Catalog) apply(types *discovery.Types) {
+	found := preferred(types)
 	for of, info := range found {
 		n := c.collections[of]
 		if n == nil {
@@ -274,7 +275,7 @@ func (c *Catalog) apply(types *Types) {
 		c.discoveredType(n, info)
 	}
 	for of, n := range c.collections {
-		if _, ok := found[of]; ok || types.mayHave(of) || n.state == Gone {
+		if _, ok := found[of]; ok || mayHave(types, of) || n.state == Gone {
 			continue
 		}
 		if n.informer.Store().ResourceVersion() == "" && n.ctx == nil {

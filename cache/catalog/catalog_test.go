@@ -180,6 +180,45 @@ func TestDeletedTypeReturnsInAnotherVersion(t *testing.T) {
 	})
 }
 
+func TestNewVersionKeepsObjects(t *testing.T) {
+	run(t, nil, addGadgets, func(b *bed) {
+		put(b, b.server, gadgets.String(), "shop", "a")
+		changes := b.follow(gadgets)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.server.AddResource(lwtest.Resource{Group: "example.com", Version: "v2", Kind: "Gadget", Plural: "gadgets", Namespaced: true})
+		status := b.after(20*time.Second, gadgets)
+		require.Equal(t, "v2 live 1", fmt.Sprint(status.Version, " ", status.State, " ", status.Objects))
+		put(b, b.server, gadgets.String(), "shop", "b")
+		b.after(time.Second, gadgets)
+		require.Equal(t, []string{"ADDED example.com/v1 shop/a", "SYNCED", "ADDED example.com/v2 shop/b"}, *changes)
+	})
+}
+
+func TestNextRunResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, c := start(t, nil)
+		put(t, server, "pods", "shop", "a")
+		for _, name := range []string{"b", "c"} {
+			begun := time.Now()
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() { done <- c.Run(ctx) }()
+			require.NoError(t, c.WaitSynced(ctx))
+			put(t, server, "pods", "shop", name)
+			time.Sleep(time.Minute)
+			require.Equal(t, catalog.Live, statusOf(c, pods).State)
+			if name == "c" {
+				require.Empty(t, server.Requests(func(r lwtest.Request) bool {
+					return r.At.After(begun) && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("watch") == "" && r.URL.Query().Get("limit") != "1"
+				}), "the second run needs no list")
+			}
+			stop()
+			require.ErrorIs(t, <-done, context.Canceled)
+		}
+		require.Equal(t, 3, statusOf(c, pods).Objects)
+	})
+}
+
 func TestNewTypeIsFollowedWithinTenSeconds(t *testing.T) {
 	run(t, nil, nil, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
@@ -281,7 +320,7 @@ func TestFailedDiscoveryKeepsTypes(t *testing.T) {
 func TestServerDownFailsWaitSynced(t *testing.T) {
 	prepare := func(server *lwtest.Server) { server.Fail(nil, -1, lwtest.HangUp()) }
 	run(t, nil, prepare, func(b *bed) {
-		require.ErrorContains(t, b.WaitSynced(b.ctx), "discovering the server's types")
+		require.ErrorContains(t, b.WaitSynced(b.ctx), "discovering the server's resources")
 	})
 }
 

@@ -127,7 +127,7 @@ func collections(all *discovery.Resources, name string, namespaces []string) (re
 	if err != nil {
 		return nil, err
 	}
-	resource := lw.Resource{Group: found.Group, Version: found.Version, Plural: found.Plural, Name: object}
+	resource := lw.Resource{Group: found.Group, Version: found.Version, Plural: found.Resource, Name: object}
 	if !found.Namespaced {
 		return []lw.Resource{resource}, nil
 	}

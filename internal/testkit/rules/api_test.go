@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the files in api/")
 
 // public contains the packages that other modules can import.
 var public = []string{
-	"lw", "lw/codec", "lwtest", "cache", "cache/catalog", "cache/compact", "cache/savefile", "cache/workqueue",
+	"lw", "lw/codec", "lw/discovery", "lwtest", "cache", "cache/catalog", "cache/compact", "cache/savefile", "cache/workqueue",
 	"transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
 	"adapters/clientgo", "adapters/controllerruntime",
 }

@@ -56,7 +56,7 @@ var mayImport = []struct {
 	{"lw/", []string{"lw", "lw/internal/", "internal/"}, "a codec works with any cache and transport"},
 	{"lw", []string{"lw/internal/", "internal/"}, "lw defines the interfaces of its caches and transports"},
 	{"cache/internal/", nil, "the containers know no objects"},
-	{"cache/catalog", []string{"lw", "cache/", "cache", "internal/labels"}, "a catalog follows any server, and its users select objects by label"},
+	{"cache/catalog", []string{"lw", "lw/discovery", "cache/", "cache", "internal/labels"}, "a catalog follows any server, and its users select objects by label"},
 	{"cache/", []string{"lw", "cache"}, "a cache follows any source"},
 	{"cache", []string{"lw", "cache/internal/"}, "a cache follows any source"},
 	{"transport/", []string{"lw", "transport/", "internal/"}, "a transport knows no caches"},

@@ -97,7 +97,7 @@ func TestFindMatchesKubectl(t *testing.T) {
 	} {
 		found, err := all.Find(name)
 		require.NoError(t, err, name)
-		require.Equal(t, want, found.Group+"/"+found.Version+" "+found.Plural, name)
+		require.Equal(t, want, found.Group+"/"+found.Version+" "+found.Resource, name)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestFindsAllCompletionNames(t *testing.T) {
 	for _, name := range all.Names() {
 		found, err := all.Find(name.Name)
 		require.NoError(t, err)
-		require.Equal(t, name.Resource, found)
+		require.Equal(t, name.TypeInfo, found)
 		names = append(names, name.Name)
 	}
 	require.Equal(t, "pods podtemplates events services deployments events.events.k8s.io services.serving.knative.dev po odds bindings.odd.example.com",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	served "github.com/seed-6d2a410a/listwatch/lw/discovery"
 	"github.com/stretchr/testify/require"
 )
 
@@ -46,7 +47,7 @@ func FuzzAsk(f *testing.F) {
 			require.NotEmpty(t, err.Error())
 		}
 		for i, r := range all.All {
-			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regularVersion.MatchString(r.Version) {
+			if !regular.MatchString(r.Resource) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regularVersion.MatchString(r.Version) {
 				return // real servers do not use such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
@@ -56,7 +57,7 @@ func FuzzAsk(f *testing.F) {
 		for _, named := range all.Names() {
 			found, err := all.Find(named.Name)
 			require.NoError(t, err)
-			require.Equal(t, named.Resource, found, named.Name)
+			require.Equal(t, named.TypeInfo, found, named.Name)
 		}
 	})
 }
@@ -82,7 +83,7 @@ func tooDeep(text string) bool {
 type object = map[string]any
 
 // reference decodes the resources of an aggregated document with encoding/json.
-func reference(text string) (all []discovery.Resource) {
+func reference(text string) (all []served.TypeInfo) {
 	document := decode(text)
 	if document["kind"] != "APIGroupDiscoveryList" {
 		return nil
@@ -95,9 +96,10 @@ func reference(text string) (all []discovery.Resource) {
 				if stringOf(r["resource"]) == "" {
 					continue
 				}
-				all = append(all, discovery.Resource{
-					Group: stringOf(metadata["name"]), Version: stringOf(v["version"]), Plural: stringOf(r["resource"]), Singular: stringOf(r["singularResource"]),
-					Kind: stringOf(kind["kind"]), ShortNames: stringsOf(r["shortNames"]), Namespaced: r["scope"] == "Namespaced", Verbs: stringsOf(r["verbs"]),
+				all = append(all, served.TypeInfo{
+					Type:    served.Type{Group: stringOf(metadata["name"]), Resource: stringOf(r["resource"])},
+					Version: stringOf(v["version"]), Singular: stringOf(r["singularResource"]), Kind: stringOf(kind["kind"]),
+					ShortNames: stringsOf(r["shortNames"]), Categories: stringsOf(r["categories"]), Verbs: stringsOf(r["verbs"]), Namespaced: r["scope"] == "Namespaced",
 				})
 			}
 		}
@@ -105,12 +107,12 @@ func reference(text string) (all []discovery.Resource) {
 	return all
 }
 
-// decode returns the first JSON value of a string if it is an object.
+// decode returns the JSON value of a string if it is an object.
 func decode(text string) object {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var value any
-	if decoder.Decode(&value) != nil {
+	if decoder.Decode(&value) != nil || decoder.Decode(new(any)) != io.EOF {
 		return nil
 	}
 	document, _ := value.(object)

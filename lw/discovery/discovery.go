@@ -1,4 +1,6 @@
-package catalog
+// Package discovery lists the resource types that a server has, with aggregated discovery.
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+package discovery
 
 import (
 	"context"
@@ -48,49 +50,9 @@ type Types struct {
 	Missing map[string]error
 }
 
-// preferred returns the watchable types in the first version that the server prefers.
-func (t *Types) preferred() map[Type]TypeInfo {
-	found := map[Type]TypeInfo{}
-	for _, info := range t.All {
-		if _, known := found[info.Type]; !known && info.Watchable() {
-			found[info.Type] = info
-		}
-	}
-	for alias, original := range aliases {
-		if _, ok := found[original]; ok {
-			delete(found, alias)
-		}
-	}
-	return found
-}
-
-// aliases maps a type to the type that contains the same objects in another group.
-var aliases = map[Type]Type{{"events.k8s.io", "events"}: {"", "events"}}
-
-// mayHave reports whether the server may have the type although All does not contain it.
-func (t *Types) mayHave(wanted Type) bool {
-	root := "/apis"
-	if wanted.Group == "" {
-		root = "/api"
-	}
-	for name := range t.Missing {
-		group, _, _ := strings.Cut(name, "/")
-		if name == root || name[0] != '/' && group == wanted.Group {
-			return true
-		}
-	}
-	return false
-}
-
-// Discover returns the types of a server. It sends two concurrent requests for aggregated discovery, which requires
-// Kubernetes 1.27 or later. If only some groups could not be discovered, it returns the others and sets Missing. It
-// returns an error if it finds no types.
-func Discover(ctx context.Context, transport lw.Transport) (*Types, error) {
-	return new(discoverer).ask(ctx, transport)
-}
-
-// discoverer discovers types repeatedly. It keeps the last documents, so that the server need not resend them.
-type discoverer struct {
+// Discoverer discovers the types of one server, as often as its caller asks. It keeps the last documents, so that a server
+// need not send them again if they have not changed. The zero value is ready to use. It must not be used concurrently.
+type Discoverer struct {
 	documents [2]document
 }
 
@@ -103,7 +65,10 @@ type document struct {
 
 var roots = [2]string{"/api", "/apis"}
 
-func (d *discoverer) ask(ctx context.Context, transport lw.Transport) (*Types, error) {
+// Discover returns the types of the server behind transport. It sends two concurrent requests for aggregated discovery, which
+// requires Kubernetes 1.27 or later. If only some groups could not be discovered, it returns the others and sets Missing. It
+// returns an error if it finds no types.
+func (d *Discoverer) Discover(ctx context.Context, transport lw.Transport) (*Types, error) {
 	var errs [2]error
 	var both sync.WaitGroup
 	for i, root := range roots {
@@ -123,7 +88,7 @@ func (d *discoverer) ask(ctx context.Context, transport lw.Transport) (*Types, e
 	}
 	if len(types.All) == 0 {
 		if err := errors.Join(types.Missing[roots[0]], types.Missing[roots[1]]); err != nil {
-			return nil, fmt.Errorf("discovering the server's types: %w", err)
+			return nil, fmt.Errorf("discovering the server's resources: %w", err)
 		}
 	}
 	return types, nil
@@ -158,6 +123,9 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 		return ErrTooLarge
 	}
 	parsed, err := lw.ParseValue(text)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so the response need not come from a proxy
+		return io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return fmt.Errorf("the response is not JSON; it may be a proxy's error page or a login page: %w", err)
 	}

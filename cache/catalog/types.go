@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/discovery"
+)
+
+// Type identifies a resource type on a server, independent of its version.
+type Type = discovery.Type
+
+// TypeInfo describes a type in one version.
+type TypeInfo = discovery.TypeInfo
+
+// preferred returns the watchable types in the first version that the server prefers.
+func preferred(t *discovery.Types) map[Type]TypeInfo {
+	found := map[Type]TypeInfo{}
+	for _, info := range t.All {
+		if _, known := found[info.Type]; !known && info.Watchable() {
+			found[info.Type] = info
+		}
+	}
+	for alias, original := range aliases {
+		if _, ok := found[original]; ok {
+			delete(found, alias)
+		}
+	}
+	return found
+}
+
+// aliases maps a type to the type that contains the same objects in another group.
+var aliases = map[Type]Type{{Group: "events.k8s.io", Resource: "events"}: {Resource: "events"}}
+
+// mayHave reports whether the server may have a type although t.All does not contain it.
+func mayHave(t *discovery.Types, wanted Type) bool {
+	root := "/apis"
+	if wanted.Group == "" {
+		root = "/api"
+	}
+	for name := range t.Missing {
+		group, _, _ := strings.Cut(name, "/")
+		if name == root || name[0] != '/' && group == wanted.Group {
+			return true
+		}
+	}
+	return false
+}
