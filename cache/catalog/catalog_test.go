@@ -254,6 +254,35 @@ func TestNamespacesReplaceForbiddenCluster(t *testing.T) {
 	})
 }
 
+func TestServersNamespacesAreTried(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool {
+			return r.URL.Path == "/api/v1/pods" || r.URL.Path == "/api/v1/namespaces/b/pods"
+		}, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+		for _, namespace := range []string{"a", "b"} {
+			_, err := server.Put("namespaces", map[string]any{"metadata": map[string]any{"name": namespace}})
+			require.NoError(t, err)
+			put(t, server, "pods", namespace, "web")
+		}
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		status := b.after(0, pods)
+		require.Equal(t, "[a] [b] 1", fmt.Sprint(status.Namespaces, " ", status.Denied, " ", status.Objects))
+	})
+}
+
+func TestTypeInTwoGroupsIsFollowedOnce(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		server.AddResource(lwtest.Resource{Group: "events.k8s.io", Version: "v1", Kind: "Event", Plural: "events", Namespaced: true})
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Equal(t, catalog.Live, b.after(0, catalog.Type{Resource: "events"}).State)
+		require.Empty(t, b.after(0, catalog.Type{Group: "events.k8s.io", Resource: "events"}).Version)
+	})
+}
+
 func TestForbiddenTypeFailsWaitSynced(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
 		server.Fail(func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
