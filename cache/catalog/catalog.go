@@ -57,10 +57,13 @@ type Options struct {
 type Settings struct {
 	LabelSelector string   // for example "app=web,tier!=db"
 	FieldSelector string   // for example "spec.nodeName=n1"
+	Namespaces    []string // follow only these namespaces, if the type is namespaced; nil means all
 	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
 	MetadataOnly  bool     // request only the metadata of each object
-	Compact       bool     // compress objects in memory; see package compact
 	Required      bool     // never drop the collection because of Options.MaxBytes
+
+	// Pack stores objects in another form than text. See the function [Pack]. Nil means text.
+	Pack func(lw.Codec[*lw.Object]) lw.Codec[Packed]
 }
 
 // LimitError is the cause of a collection that was dropped because of [Options.MaxBytes].
@@ -299,7 +302,7 @@ func (c *Catalog) discoveredType(n *collection, info TypeInfo) {
 	same := len(in.clients) > 0 && !in.gone && n.info.Version == info.Version && n.info.Kind == info.Kind && n.info.Namespaced == info.Namespaced
 	n.info = info
 	if !same {
-		next, err := n.scopeOf(info, "")
+		next, err := n.scopeOf(info, n.wanted(info)...)
 		if err != nil {
 			n.set(Unavailable, fmt.Errorf("catalog: %w", err))
 			return
@@ -473,12 +476,12 @@ func (c *Catalog) Statuses() (all []Status) {
 
 // statusReader is a loop over StatusChanges.
 type statusReader struct {
-	pending map[Type]Status // last status of each type that the loop has not received yet
+	pending map[string]Status // last status of each type, by its name, that the loop has not received yet
 	ready   chan struct{}
 }
 
 func (r *statusReader) add(status Status) {
-	r.pending[status.Type] = status
+	r.pending[status.Type.String()] = status
 	select {
 	case r.ready <- struct{}{}:
 	default:
@@ -489,7 +492,7 @@ func (r *statusReader) add(status Status) {
 // change. It ends when ctx is done or the loop exits. A slow reader receives only the latest status of each collection.
 func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 	return func(yield func(Status) bool) {
-		r := &statusReader{map[Type]Status{}, make(chan struct{}, 1)}
+		r := &statusReader{map[string]Status{}, make(chan struct{}, 1)}
 		c.locked(func() {
 			c.readers[r] = true
 			for _, n := range c.collections {
@@ -503,10 +506,10 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 			case <-ctx.Done():
 				return
 			}
-			var pending map[Type]Status
-			c.locked(func() { pending, r.pending = r.pending, map[Type]Status{} })
-			for _, of := range slices.SortedFunc(maps.Keys(pending), func(a, b Type) int { return cmp.Compare(a.String(), b.String()) }) {
-				if !yield(pending[of]) {
+			var pending map[string]Status
+			c.locked(func() { pending, r.pending = r.pending, map[string]Status{} })
+			for _, name := range slices.Sorted(maps.Keys(pending)) {
+				if !yield(pending[name]) {
 					return
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache/catalog"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -254,6 +255,31 @@ func TestNamespacesReplaceForbiddenCluster(t *testing.T) {
 	})
 }
 
+func TestSettingsLimitNamespaces(t *testing.T) {
+	var denied atomic.Bool
+	denied.Store(true)
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool { return denied.Load() && r.URL.Path == "/api/v1/namespaces/b/pods" },
+			-1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+		for _, namespace := range []string{"a", "b", "c"} {
+			put(t, server, "pods", namespace, "web")
+		}
+	}
+	settings := func(info catalog.TypeInfo) *catalog.Settings {
+		return &catalog.Settings{Namespaces: []string{"a", "b"}}
+	}
+	run(t, &catalog.Options{Follow: settings}, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		status := b.after(10*time.Second, pods)
+		require.Equal(t, "live [a] [b] 1", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		denied.Store(false)
+		status = b.after(time.Minute, pods)
+		require.Equal(t, "live [a b] [] 2", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		require.Empty(t, b.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/pods" }))
+		require.Empty(t, b.after(0, catalog.Type{Resource: "namespaces"}).Namespaces, "namespaces are not namespaced")
+	})
+}
+
 func TestServersNamespacesAreTried(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
 		server.Fail(func(r lwtest.Request) bool {
@@ -489,8 +515,8 @@ func TestFirstListsAreLimited(t *testing.T) {
 }
 
 func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
-	for _, compact := range []bool{false, true} {
-		opts := &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &catalog.Settings{Compact: compact} }}
+	for _, settings := range []catalog.Settings{{}, {Pack: catalog.Pack(compact.NewCodec)}} {
+		opts := &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &settings }}
 		run(t, opts, addGadgets, func(b *bed) {
 			root := put(b, b.server, gadgets.String(), "shop", "root")
 			require.NoError(t, b.WaitSynced(b.ctx))

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/cache/savefile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -114,6 +113,14 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 	return n, nil
 }
 
+// wanted returns the namespaces to follow if the server permits it. The namespace "" stands for all.
+func (n *collection) wanted(info TypeInfo) []string {
+	if info.Namespaced && len(n.settings.Namespaces) > 0 {
+		return n.settings.Namespaces
+	}
+	return []string{""}
+}
+
 // scopeOf returns the scope that follows these namespaces of the type. The namespace "" stands for all.
 func (n *collection) scopeOf(info TypeInfo, namespaces ...string) (*scope, error) {
 	in := &scope{info: info, clients: map[string]*lw.Client[element]{}}
@@ -141,7 +148,7 @@ func (n *collection) start(ctx context.Context) {
 	}
 	n.ctx, n.stop = context.WithCancel(ctx)
 	n.stopped = make(chan struct{})
-	if len(n.scope.followed()) > 0 && !n.probing { // the last run has ended while the server denied access to the other namespaces
+	if !n.scope.gone && !n.scope.covers(n.wanted(n.info)) && !n.probing { // the last run has ended while the server denied access to some namespaces
 		n.probing = true
 		n.catalog.tasks.Go(n.probe)
 	}
@@ -280,14 +287,19 @@ func (n *collection) probe() {
 		var in *scope
 		var live bool
 		c.locked(func() { in, live = n.scope, n.state == Live })
-		if in.gone || in.wide() && live {
+		wanted := n.wanted(in.info)
+		if in.gone || in.covers(wanted) && live {
 			return
 		}
 		var allowed, denied []string
-		if !in.wide() && n.permitted(ctx, in.info, "") {
-			allowed = []string{""}
+		if wanted[0] == "" && !in.wide() && n.permitted(ctx, in.info, "") {
+			allowed = wanted
 		} else {
-			for _, namespace := range c.candidates(ctx) {
+			candidates := wanted
+			if wanted[0] == "" {
+				candidates = c.candidates(ctx)
+			}
+			for _, namespace := range candidates {
 				if n.permitted(ctx, in.info, namespace) {
 					allowed = append(allowed, namespace)
 				} else {
@@ -351,18 +363,10 @@ func stateAfter(cause error, complete bool) State {
 	return Waiting
 }
 
-// size returns the size of an object in memory.
-func size(e element) int64 {
-	if packed, ok := e.(*compact.Object); ok {
-		return int64(packed.Size())
-	}
-	return int64(len(e.(*lw.Object).Raw()))
-}
-
 // bytes returns the size of the objects. The caller must hold the catalog's lock.
 func (n *collection) bytes() (total int64) {
 	for _, object := range n.informer.Store().List() {
-		total += size(object)
+		total += object.size()
 	}
 	return total
 }

@@ -73,7 +73,7 @@ func (f *frozen) index() {
 }
 
 func uidOf(e element, to []string) []string {
-	if uid := e.(interface{ GetUID() string }).GetUID(); uid != "" {
+	if uid := e.keyed().GetUID(); uid != "" {
 		to = append(to, uid)
 	}
 	return to

@@ -8,35 +8,98 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// element is a stored object: a *lw.Object or, with Settings.Compact, a *compact.Object.
-type element = lw.Keyed
+// element is a stored object, either as text or packed. It is a pointer type, because programs that also use
+// cache.Informer[*lw.Object] then need only one copy of the generic code.
+type element = *stored
+
+type stored struct {
+	object *lw.Object // nil if packed is set
+	packed Packed
+}
+
+// Packed is an object that is stored in another form than text, such as a [compact.Object].
+//
+// [compact.Object]: https://pkg.go.dev/github.com/seed-6d2a410a/listwatch/cache/compact#Object
+type Packed interface {
+	lw.Keyed
+	GetUID() string
+	Object() *lw.Object
+	Size() int // in bytes
+}
+
+func (e *stored) keyed() interface {
+	lw.Keyed
+	GetUID() string
+} {
+	if e.packed != nil {
+		return e.packed
+	}
+	return e.object
+}
+
+// GetNamespace implements [lw.Keyed].
+func (e *stored) GetNamespace() string { return e.keyed().GetNamespace() }
+
+// GetName implements [lw.Keyed].
+func (e *stored) GetName() string { return e.keyed().GetName() }
+
+// GetResourceVersion implements [lw.Keyed].
+func (e *stored) GetResourceVersion() string { return e.keyed().GetResourceVersion() }
 
 // objectOf returns the object of an element, or nil.
 func objectOf(e element) *lw.Object {
-	switch o := e.(type) {
-	case *lw.Object:
-		return o
-	case *compact.Object:
-		return o.Object()
+	switch {
+	case e == nil:
+		return nil
+	case e.packed != nil:
+		return e.packed.Object()
 	}
-	return nil
+	return e.object
+}
+
+// size returns the size of an object in memory.
+func (e *stored) size() int64 {
+	if e.packed != nil {
+		return int64(e.packed.Size())
+	}
+	return int64(len(e.object.Raw()))
+}
+
+// Pack returns a value for Settings.Pack. newCodec returns a new codec that stores the objects of another codec as T. For
+// example, Pack(compact.NewCodec) compresses objects.
+func Pack[T Packed](newCodec func(lw.Codec[*lw.Object]) lw.Codec[T]) func(lw.Codec[*lw.Object]) lw.Codec[Packed] {
+	return func(text lw.Codec[*lw.Object]) lw.Codec[Packed] { return packedCodec[T]{newCodec(text)} }
+}
+
+// packedCodec adapts a codec of T.
+type packedCodec[T Packed] struct{ codec lw.Codec[T] }
+
+// Decode implements [lw.Codec].
+func (c packedCodec[T]) Decode(s *lw.Scanned) (Packed, error) { return c.codec.Decode(s) }
+
+// Identity implements [lw.Codec].
+func (c packedCodec[T]) Identity() lw.Identity[Packed] {
+	of := c.codec.Identity()
+	return lw.Identity[Packed]{
+		Equal: func(a, b Packed) bool { return of.Equal(a.(T), b.(T)) },
+		Same:  func(e Packed, s *lw.Scanned) bool { return of.Same(e.(T), s) },
+	}
 }
 
 // codec decodes elements and reports the size of each.
 type codec struct {
 	text    text
-	compact lw.Codec[*compact.Object] // nil unless Settings.Compact is set
+	packed  lw.Codec[Packed] // nil unless Settings.Pack is set
 	decoded func(bytes int64)
 }
 
 // text decodes objects for the codec.
 type text struct {
 	lw.RawCodec
-	saved *lw.Object // result of the next Decode, so that a saved object can be compressed
+	saved *lw.Object // result of the next Decode, so that a saved object can be packed
 }
 
 // Decode implements [lw.Codec].
@@ -55,22 +118,40 @@ func newCodec(settings *Settings, decoded func(bytes int64)) (*codec, error) {
 			return nil, err
 		}
 	}
-	if settings.Compact {
-		c.compact = compact.NewCodec(&c.text)
+	if settings.Pack != nil {
+		c.packed = settings.Pack(&c.text)
 	}
 	return c, nil
 }
 
 // Decode implements [lw.Codec].
 func (c *codec) Decode(s *lw.Scanned) (element, error) {
-	if c.compact == nil {
-		object, err := c.text.Decode(s)
-		c.decoded(size(object))
-		return object, err
+	e, err := new(stored), error(nil)
+	if c.packed != nil {
+		e.packed, err = c.packed.Decode(s)
+	} else {
+		e.object, err = c.text.Decode(s)
 	}
-	object, err := c.compact.Decode(s)
-	c.decoded(size(object))
-	return object, err
+	if err != nil {
+		return nil, err
+	}
+	c.decoded(e.size())
+	return e, nil
+}
+
+// Identity implements [lw.Codec].
+func (c *codec) Identity() lw.Identity[element] {
+	identity := lw.Identity[element]{UID: func(e element) string { return e.keyed().GetUID() }}
+	if c.packed != nil {
+		of := c.packed.Identity()
+		identity.Equal = func(a, b element) bool { return of.Equal(a.packed, b.packed) }
+		identity.Same = func(e element, s *lw.Scanned) bool { return of.Same(e.packed, s) }
+	} else {
+		of := c.text.Identity()
+		identity.Equal = func(a, b element) bool { return of.Equal(a.object, b.object) }
+		identity.Same = func(e element, s *lw.Scanned) bool { return of.Same(e.object, s) }
+	}
+	return identity
 }
 
 // parse decodes a saved object. The codec must not be in use.
@@ -82,23 +163,6 @@ func (c *codec) parse(text []byte) (element, error) {
 	c.text.saved = object
 	defer func() { c.text.saved = nil }()
 	return c.Decode(nil)
-}
-
-// Identity implements [lw.Codec].
-func (c *codec) Identity() lw.Identity[element] {
-	if c.compact != nil {
-		return identity(c.compact.Identity())
-	}
-	return identity(c.text.Identity())
-}
-
-// identity returns the Identity of a type that implements element as an Identity of elements.
-func identity[T element](of lw.Identity[T]) lw.Identity[element] {
-	return lw.Identity[element]{
-		UID:   func(e element) string { return of.UID(e.(T)) },
-		Equal: func(a, b element) bool { return of.Equal(a.(T), b.(T)) },
-		Same:  func(e element, s *lw.Scanned) bool { return of.Same(e.(T), s) },
-	}
 }
 
 // scope is the part of a type that a source follows.
@@ -114,6 +178,11 @@ type scope struct {
 
 // wide reports whether the scope is the whole type.
 func (s *scope) wide() bool { return s.clients[""] != nil }
+
+// covers reports whether the scope includes all these namespaces.
+func (s *scope) covers(namespaces []string) bool {
+	return !slices.ContainsFunc(namespaces, func(namespace string) bool { return s.clients[namespace] == nil })
+}
 
 // followed returns the namespaces of the scope, or nil if it is not limited to namespaces.
 func (s *scope) followed() (names []string) {
