@@ -48,6 +48,9 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 		}
 		defer func() { err = cmp.Or(p.recorder.close(), err) }() // an incomplete recording is always reported
 	}
+	if c.resources.names[0] == everything {
+		return s.catEverything(ctx, c, p)
+	}
 	resources, err := s.resolve(ctx, &c.resources, status)
 	if err != nil {
 		return err

@@ -132,6 +132,7 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	if err != nil {
 		return nil
 	}
+	found = append(found, cobra.CompletionWithDesc(everything, "all resources"))
 	for _, r := range all.Names() {
 		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")
 		found = append(found, cobra.CompletionWithDesc(r.Name, strings.Join(append([]string{r.Kind, version}, r.ShortNames...), ", ")))

@@ -91,6 +91,9 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 			return err
 		}
 	}
+	if err := c.validateEverything(flags); err != nil {
+		return err
+	}
 	if c.output.wide && c.resources.metadataOnly {
 		return errors.New("-o wide needs more than metadata: omit --metadata-only")
 	}

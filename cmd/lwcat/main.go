@@ -179,6 +179,7 @@ func addCommands(root *cobra.Command) {
 // naming explains the arguments in the help.
 const naming = `
 RESOURCE is a name as in kubectl, such as pods, po, deploy.apps, deployments.v1.apps or pod/web-0.
+The name "everything" stands for all resources of the server, also those that appear later.
 PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
 `
 
@@ -188,6 +189,7 @@ Examples:
   lwcat pods,svc deploy/web -n shop,shop-test -o diff
   lwcat pod/web-0 --until condition=Ready --timeout 2m && echo up
   lwcat --once nodes -o jsonl | jq -r .object.metadata.name
+  lwcat -n shop everything                     follow all resources in a namespace
 `
 
 const exitCodes = `

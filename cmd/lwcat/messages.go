@@ -94,7 +94,7 @@ type reporter struct {
 
 	answered     bool // whether the server has answered a request
 	synced       bool // whether this run or the run that it resumes has completed a list
-	disconnected bool // logOptions select which messages go to standard error.
+	disconnected bool // whether the watch is broken
 	relisting    bool // whether the current list is a relist
 	changes      int  // number of changes in the current list
 }
@@ -108,13 +108,14 @@ func (s *status) trace(verbose bool) *lw.Trace {
 	if !verbose {
 		return trace
 	}
-	var began time.Time
+	var starts sync.Map // time when each request began
 	trace.Open = func(req *lw.Request) {
-		began = time.Now()
+		starts.Store(req, time.Now())
 		s.logf("> GET %s (Accept: %s)", uri(req), req.Accept)
 	}
 	trace.Opened = func(req *lw.Request, err error) {
-		took := time.Since(began).Round(100 * time.Microsecond)
+		began, _ := starts.LoadAndDelete(req)
+		took := time.Since(began.(time.Time)).Round(100 * time.Microsecond)
 		if err != nil {
 			s.logf("< %s after %v: %v", uri(req), took, err)
 		} else {

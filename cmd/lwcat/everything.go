@@ -1,0 +1,262 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/catalog"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/spf13/pflag"
+)
+
+// everything is the argument that follows all types of the server.
+const everything = "everything"
+
+// everythingRejects are the flags that need a stream for each named resource, so they do not apply to everything.
+var everythingRejects = []string{"for", "types", "from", "resume", "record", "stats", "show-managed-fields"}
+
+// validateEverything rejects flags that do not apply to everything.
+func (c *config) validateEverything(flags *pflag.FlagSet) error {
+	if !slices.Contains(split(c.resources.names), everything) {
+		return nil
+	}
+	if len(split(c.resources.names)) > 1 {
+		return fmt.Errorf("%s already includes all resources: name no others", everything)
+	}
+	for _, name := range everythingRejects {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s does not apply to %s: name the resources", name, everything)
+		}
+	}
+	if c.output.wide {
+		return fmt.Errorf("-o wide prints the columns of one resource: use -o line, or name the resources instead of %s", everything)
+	}
+	c.output.options.Resources = true
+	c.output.options.Namespaces = len(c.resources.named()) != 1
+	return nil
+}
+
+// viewer prints the changes of all types.
+type viewer struct {
+	*config
+	*catalog.Catalog
+	out     *printer
+	limiter *limiter
+
+	mu      sync.Mutex
+	numbers map[catalog.Type]int    // of the collections in the limiter
+	present map[catalog.Type]bool   // types that the first discovery found; nil until they are listed
+	logged  map[catalog.Type]string // the problem of each type that was logged last, or ""
+}
+
+// catEverything prints the changes of all types that the server has now or later.
+func (s *connection) catEverything(ctx context.Context, c *config, p *printer) error {
+	v := &viewer{config: c, out: p, limiter: newLimiter(&c.limits, 1), numbers: map[catalog.Type]int{}, logged: map[catalog.Type]string{}}
+	v.Catalog = catalog.New(s.transport, &catalog.Options{Follow: c.resources.settings, Warn: func(string, ...any) {}})
+	ctx, cancel := context.WithCancelCause(ctx)
+	var tasks sync.WaitGroup
+	tasks.Go(func() { _ = v.Run(ctx) })
+	tasks.Go(func() { cancel(v.awaitSync(ctx)) })
+	if !c.limits.once {
+		tasks.Go(func() { cancel(v.printChanges(ctx)) })
+	}
+	tasks.Wait()
+	return cmp.Or(context.Cause(ctx), p.flush())
+}
+
+// settings selects the objects of a type, or returns nil to skip it. It skips types without namespaces if the user has named
+// some.
+func (o *resourceOptions) settings(info catalog.TypeInfo) *catalog.Settings {
+	settings := &catalog.Settings{LabelSelector: o.labels, FieldSelector: o.fields, MetadataOnly: o.metadataOnly}
+	if settings.Namespaces = o.named(); settings.Namespaces != nil && !info.Namespaced {
+		return nil
+	}
+	return settings
+}
+
+// named returns the namespaces that the flags name, or nil for all.
+func (o *resourceOptions) named() []string {
+	if o.allNamespaces {
+		return nil
+	}
+	return o.namespaces
+}
+
+// printChanges prints changes until the run ends.
+func (v *viewer) printChanges(ctx context.Context) error {
+	for change := range v.Changes(ctx, nil) {
+		err := error(nil)
+		if change.Type == lw.Synced {
+			err = v.out.flush()
+		} else {
+			err = v.print(change, !change.Initial)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// print prints a change. It returns an error if the run ends.
+func (v *viewer) print(change catalog.Change, flush bool) error {
+	v.mu.Lock()
+	number, known := v.numbers[change.Resource]
+	if !known {
+		number = len(v.numbers)
+		v.numbers[change.Resource] = number
+	}
+	hidden := v.limits.watchOnly && change.Initial && (v.present == nil || v.present[change.Resource])
+	v.mu.Unlock()
+	event := output.Event{Type: change.Type, Time: time.Now(), Resource: change.Resource.String(), Object: change.New, Old: change.Old}
+	if change.Type == lw.Deleted {
+		event.Object, event.Old = change.Old, nil
+	}
+	seen, last := v.limiter.take(number, []output.Event{event}, !hidden)
+	err := v.out.print(nil, nil, seen, true, hidden, flush || last)
+	if last && (err == nil || errors.Is(err, syscall.EPIPE)) { // the goal is reached, although the reader may have exited
+		return v.limiter.reason()
+	}
+	return err
+}
+
+// awaitSync waits until all types are listed, and then logs the types that cannot be followed, now and later. With --once, it
+// prints the objects instead, and returns.
+func (v *viewer) awaitSync(ctx context.Context) error {
+	err := v.WaitSynced(ctx)
+	failure, failed := errors.AsType[*catalog.SyncError](err)
+	if err != nil && !failed {
+		return err
+	}
+	statuses := v.Statuses()
+	if failed && failure.Discovery != nil {
+		if len(statuses) == 0 && !(v.resources.wait && isAbsent(failure.Discovery)) {
+			return failure.Discovery
+		}
+		v.out.status.logf("%v", failure.Discovery)
+	}
+	v.logProblems(statuses)
+	v.mu.Lock()
+	v.present = map[catalog.Type]bool{}
+	for _, status := range statuses {
+		v.present[status.Type] = true
+	}
+	v.mu.Unlock()
+	if v.limits.once {
+		return v.printSnapshot(failed)
+	}
+	if v.limiter.listed() {
+		return v.limiter.reason()
+	}
+	v.logChanges(ctx)
+	return context.Cause(ctx)
+}
+
+// printSnapshot prints all objects, sorted by type. incomplete says that some could not be listed.
+func (v *viewer) printSnapshot(incomplete bool) error {
+	snapshot := v.Snapshot()
+	for info := range snapshot.Types() {
+		objects, err := snapshot.List(info.Type, "", "")
+		if err != nil {
+			return err
+		}
+		for _, object := range objects {
+			change := catalog.Change{Resource: info.Type, Change: cache.Change[*lw.Object]{Type: lw.Added, New: object}}
+			if err := v.print(change, false); err != nil {
+				return err
+			}
+		}
+	}
+	switch err := v.out.flush(); {
+	case err != nil:
+		return err
+	case v.limiter.listed():
+		return v.limiter.reason()
+	case v.limits.hasGoal():
+		return errUnmet
+	case incomplete:
+		return errFailed
+	}
+	return errDone
+}
+
+// logChanges logs when types can no longer be followed, and when they can again, until ctx is done. It waits for a second
+// after each change, because an outage affects many types at the same time, and most reconnect before anybody cares.
+func (v *viewer) logChanges(ctx context.Context) {
+	changes := make(chan catalog.Status)
+	go func() {
+		defer close(changes)
+		for status := range v.StatusChanges(ctx) {
+			changes <- status
+		}
+	}()
+	var pending []catalog.Status
+	var due <-chan time.Time
+	for {
+		select {
+		case status, ok := <-changes:
+			if !ok {
+				return
+			}
+			pending = append(pending, status)
+			if due == nil {
+				due = time.After(time.Second)
+			}
+		case <-due:
+			due = nil
+			v.logProblems(pending)
+			pending = nil
+		}
+	}
+}
+
+// problem describes why a type's objects may be missing or stale. It returns "" if they are current.
+func (v *viewer) problem(status catalog.Status) string {
+	switch status.State {
+	case catalog.Stale, catalog.Forbidden, catalog.Unavailable, catalog.Gone:
+		return status.State.String()
+	}
+	if len(status.Denied) > 0 || len(status.Namespaces) > 0 && v.resources.named() == nil {
+		return "visible only in " + strings.Join(status.Namespaces, ", ")
+	}
+	return ""
+}
+
+// logProblems logs the types whose problem has changed. Types with the same problem share a line, with the first type's cause.
+func (v *viewer) logProblems(statuses []catalog.Status) {
+	latest := map[string]catalog.Status{}
+	for _, status := range statuses {
+		latest[status.Type.String()] = status
+	}
+	names, causes := map[string][]string{}, map[string]error{}
+	for _, name := range slices.Sorted(maps.Keys(latest)) {
+		status := latest[name]
+		problem := v.problem(status)
+		if problem == v.logged[status.Type] {
+			continue
+		}
+		v.logged[status.Type] = problem
+		names[problem] = append(names[problem], name)
+		causes[problem] = cmp.Or(causes[problem], status.Cause)
+	}
+	for _, problem := range slices.Sorted(maps.Keys(names)) {
+		list := strings.Join(names[problem][:min(len(names[problem]), maxWarnings)], ", ")
+		if more := len(names[problem]) - maxWarnings; more > 0 {
+			list += fmt.Sprintf(" and %d more", more)
+		}
+		if problem != "" && causes[problem] != nil {
+			problem += fmt.Sprintf(" (%v)", causes[problem])
+		}
+		v.out.status.logf("%s: %s", list, cmp.Or(problem, "live again"))
+	}
+}
