@@ -1,40 +1,46 @@
 package lwtest
 
 import (
-	"cmp"
 	"crypto/sha512"
+	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 )
 
-// Resource describes a resource that the server serves.
-type Resource struct {
-	Group      string // "" for the core group
-	Version    string // default: "v1"
-	Kind       string // for example "Widget"
-	Plural     string // for example "widgets"
-	ShortNames []string
-	Namespaced bool
-	Columns    []Column // Table columns after the name (default: the age)
+// resource is a resource that the server serves.
+type resource struct {
+	group      string // "" for the core group
+	version    string
+	kind       string // for example "Widget"
+	plural     string // for example "widgets"
+	shortNames []string
+	namespaced bool
+	columns    []column // Table columns after the name
 
 	builtin    bool // whether lists begin with metadata, and items omit kind and apiVersion
 	generation bool // whether metadata.generation counts the changes outside metadata and status
 }
 
+// definitions is the id of the resource whose objects define custom resources.
+const definitions = "customresourcedefinitions.apiextensions.k8s.io"
+
 // builtins returns the default resources. The custom resource comes last.
-func builtins() []*Resource {
-	core := func(kind, plural string, namespaced bool, short ...string) *Resource {
-		return &Resource{Version: "v1", Kind: kind, Plural: plural, Namespaced: namespaced, ShortNames: short, builtin: true}
+func builtins() []*resource {
+	core := func(kind, plural string, namespaced bool, short ...string) *resource {
+		return &resource{version: "v1", kind: kind, plural: plural, namespaced: namespaced, shortNames: short, columns: ageColumn, builtin: true}
 	}
 	pods := core("Pod", "pods", true, "po")
 	pods.generation = true
-	pods.Columns = append([]Column{{Name: "Status", Path: ".status.phase"}}, ageColumn...)
+	pods.columns = append([]column{{Name: "Status", JSONPath: ".status.phase"}}, ageColumn...)
 	deployments := core("Deployment", "deployments", true, "deploy")
-	deployments.Group, deployments.generation = "apps", true
-	return []*Resource{
+	deployments.group, deployments.generation = "apps", true
+	crds := core("CustomResourceDefinition", "customresourcedefinitions", false, "crd", "crds")
+	crds.group, crds.generation = "apiextensions.k8s.io", true
+	return []*resource{
 		core("ConfigMap", "configmaps", true, "cm"),
 		core("Event", "events", true, "ev"),
 		core("Namespace", "namespaces", false, "ns"),
@@ -43,21 +49,22 @@ func builtins() []*Resource {
 		core("Secret", "secrets", true),
 		core("Service", "services", true, "svc"),
 		deployments,
-		{Group: "lw.example.com", Version: "v1", Kind: "Widget", Plural: "widgets", ShortNames: []string{"wd"}, Namespaced: true, generation: true},
+		crds,
+		{group: "lw.example.com", version: "v1", kind: "Widget", plural: "widgets", shortNames: []string{"wd"}, namespaced: true, columns: ageColumn, generation: true},
 	}
 }
 
-func (r *Resource) singular() string { return strings.ToLower(r.Kind) }
+func (r *resource) singular() string { return strings.ToLower(r.kind) }
 
 // id returns a name such as "pods" or "deployments.apps".
-func (r *Resource) id() string {
-	if r.Group == "" {
-		return r.Plural
+func (r *resource) id() string {
+	if r.group == "" {
+		return r.plural
 	}
-	return r.Plural + "." + r.Group
+	return r.plural + "." + r.group
 }
 
-func (r *Resource) apiVersion() string { return groupVersion(r.Group, r.Version) }
+func (r *resource) apiVersion() string { return groupVersion(r.group, r.version) }
 
 func groupVersion(group, version string) string {
 	if group == "" {
@@ -67,44 +74,75 @@ func groupVersion(group, version string) string {
 }
 
 // key returns an object's key in the log. All keys in a namespace share a prefix.
-func (r *Resource) key(namespace, name string) string {
-	if !r.Namespaced {
+func (r *resource) key(namespace, name string) string {
+	if !r.namespaced {
 		return name
 	}
 	return namespace + "/" + name
 }
 
-// AddResource adds a custom resource, as if a CustomResourceDefinition were created. In its lists, items come before
-// metadata, and each item has kind and apiVersion. It replaces an existing resource with the same name and keeps the
-// objects.
-func (s *Server) AddResource(r Resource) {
-	r.Version, r.generation = cmp.Or(r.Version, "v1"), true
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.resources = append(slices.DeleteFunc(slices.Clone(s.resources), func(old *Resource) bool {
-		return old.id() == r.id()
-	}), &r)
+// definedBy returns the resource that a CustomResourceDefinition defines, in its storage version.
+func definedBy(crd *object) (*resource, error) {
+	var definition struct {
+		Spec struct {
+			Group, Scope string
+			Names        struct {
+				Plural, Kind string
+				ShortNames   []string
+			}
+			Versions []struct {
+				Name                     string
+				Storage                  bool
+				AdditionalPrinterColumns []column
+			}
+		}
+	}
+	if err := json.Unmarshal(crd.item, &definition); err != nil {
+		return nil, err
+	}
+	spec := definition.Spec
+	r := &resource{group: spec.Group, kind: spec.Names.Kind, plural: spec.Names.Plural, shortNames: spec.Names.ShortNames, namespaced: spec.Scope == "Namespaced"}
+	for _, v := range spec.Versions {
+		if v.Storage {
+			r.version, r.columns = v.Name, v.AdditionalPrinterColumns
+		}
+	}
+	switch {
+	case crd.name != r.id():
+		return nil, fmt.Errorf(`metadata.name must be spec.names.plural+"."+spec.group`)
+	case r.kind == "" || r.version == "":
+		return nil, fmt.Errorf("spec.names.kind and a version with storage: true are required")
+	}
+	return r, nil
 }
 
-// RemoveResource removes a resource and its objects, as if its CustomResourceDefinition were deleted. Watches of the
-// resource report the deletions and end cleanly. Later requests get 404. The name has the same format as the resource
-// argument of [Server.Create]. RemoveResource ignores an unknown name.
-func (s *Server) RemoveResource(name string) {
-	res, ok := s.resource(name)
-	if !ok {
-		return
+// define serves a custom resource instead of a resource with the same name, whose watches end. It changes nothing if an
+// equal resource is served, because a new label of a definition must not end watches. The caller must hold s.mu.
+func (s *Server) define(r *resource) {
+	r.generation = true
+	if len(r.columns) == 0 {
+		r.columns = ageColumn
 	}
-	_, objects := s.state(res)
-	for _, e := range objects {
-		s.remove(res, e.Value.namespace, e.Value.name, "", 0) // fails only if the object is already gone
+	if !slices.ContainsFunc(s.resources, func(old *resource) bool { return reflect.DeepEqual(old, r) }) {
+		s.resources = append(s.without(r), r)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.resources = slices.DeleteFunc(slices.Clone(s.resources), func(r *Resource) bool { return r == res })
-	s.wake()
 }
 
-func (s *Server) resource(id string) (*Resource, bool) {
+// undefine removes a resource and its objects. Its watches report the deletions and end. The caller must hold s.mu.
+func (s *Server) undefine(r *resource) {
+	entries, _ := s.log.At(r.id(), "", s.log.Revision()) // At cannot fail for the latest revision
+	for _, e := range entries {
+		s.log.Delete(r.id(), e.Key, 0, e.Value.withVersion(r, s.log.Revision()+1))
+	}
+	s.resources = s.without(r)
+}
+
+// without returns the resources except the one with the name of r. The caller must hold s.mu.
+func (s *Server) without(r *resource) []*resource {
+	return slices.DeleteFunc(slices.Clone(s.resources), func(old *resource) bool { return old.id() == r.id() })
+}
+
+func (s *Server) resource(id string) (*resource, bool) {
 	for _, r := range s.registered() {
 		if r.id() == id {
 			return r, true
@@ -114,7 +152,7 @@ func (s *Server) resource(id string) (*Resource, bool) {
 }
 
 // registered returns all resources. Do not modify the returned slice.
-func (s *Server) registered() []*Resource {
+func (s *Server) registered() []*resource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.resources
@@ -232,12 +270,12 @@ func (s *Server) aggregate(group, version string) []fields {
 	list := []fields{}
 	for _, res := range s.resourcesOf(group, version) {
 		scope := "Cluster"
-		if res.Namespaced {
+		if res.namespaced {
 			scope = "Namespaced"
 		}
 		entry := res.entry(fields{
-			"resource": res.Plural, "scope": scope, "singularResource": res.singular(),
-			"responseKind": fields{"group": group, "version": version, "kind": res.Kind},
+			"resource": res.plural, "scope": scope, "singularResource": res.singular(),
+			"responseKind": fields{"group": group, "version": version, "kind": res.kind},
 		})
 		if res.id() == "pods" {
 			entry["subresources"] = []fields{{
@@ -254,11 +292,11 @@ func (s *Server) resourceList(group, version string) []byte {
 	list := []fields{}
 	for _, res := range s.resourcesOf(group, version) {
 		list = append(list, res.entry(fields{
-			"name": res.Plural, "singularName": res.singular(), "namespaced": res.Namespaced, "kind": res.Kind,
+			"name": res.plural, "singularName": res.singular(), "namespaced": res.namespaced, "kind": res.kind,
 		}))
 		if res.id() == "pods" {
 			list = append(list, fields{
-				"name": res.Plural + "/" + binding, "singularName": "", "namespaced": true, "kind": "Binding", "verbs": []string{"create"},
+				"name": res.plural + "/" + binding, "singularName": "", "namespaced": true, "kind": "Binding", "verbs": []string{"create"},
 			})
 		}
 	}
@@ -268,16 +306,16 @@ func (s *Server) resourceList(group, version string) []byte {
 }
 
 // entry adds the fields that both discovery formats share.
-func (r *Resource) entry(f fields) fields {
+func (r *resource) entry(f fields) fields {
 	f["verbs"] = verbs
-	if len(r.ShortNames) > 0 {
-		f["shortNames"] = r.ShortNames
+	if len(r.shortNames) > 0 {
+		f["shortNames"] = r.shortNames
 	}
 	return f
 }
 
-func (s *Server) resourcesOf(group, version string) []*Resource {
-	return slices.DeleteFunc(slices.Clone(s.registered()), func(r *Resource) bool { return r.Group != group || r.Version != version })
+func (s *Server) resourcesOf(group, version string) []*resource {
+	return slices.DeleteFunc(slices.Clone(s.registered()), func(r *resource) bool { return r.group != group || r.version != version })
 }
 
 // group returns an APIGroup object, for clients that do not support aggregated discovery.
@@ -291,16 +329,16 @@ func (s *Server) group(name string) fields {
 
 // groups returns the name of the core group if core is set, and otherwise the names of all other groups.
 func (s *Server) groups(core bool) []string {
-	return s.distinct(func(r *Resource) (string, bool) { return r.Group, (r.Group == "") == core })
+	return s.distinct(func(r *resource) (string, bool) { return r.group, (r.group == "") == core })
 }
 
 func (s *Server) versions(group string) []string {
-	return s.distinct(func(r *Resource) (string, bool) { return r.Version, r.Group == group })
+	return s.distinct(func(r *resource) (string, bool) { return r.version, r.group == group })
 }
 
 // distinct calls name for each resource and returns the distinct names that name selects, in the order of the
 // resources.
-func (s *Server) distinct(name func(*Resource) (name string, selected bool)) (names []string) {
+func (s *Server) distinct(name func(*resource) (name string, selected bool)) (names []string) {
 	for _, res := range s.registered() {
 		if name, selected := name(res); selected && !slices.Contains(names, name) {
 			names = append(names, name)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,10 +30,10 @@ type discoveryList struct {
 
 func TestAggregatedDiscovery(t *testing.T) {
 	s := start(t, nil)
-	s.AddResource(Resource{Group: "example.com", Version: "v2", Kind: "Thing", Plural: "things", ShortNames: []string{"th"}})
+	define(t, s, sample.Definition("things.example.com", "v2", "Thing", ""))
 	want := map[string]map[string][]string{
 		"/api":  {"": {"configmaps", "events", "namespaces", "nodes", "pods", "secrets", "services"}},
-		"/apis": {"apps": {"deployments"}, "lw.example.com": {"widgets"}, "example.com": {"things"}},
+		"/apis": {"apps": {"deployments"}, "apiextensions.k8s.io": {"customresourcedefinitions"}, "lw.example.com": {"widgets"}, "example.com": {"things"}},
 	}
 	for path, want := range want {
 		a := get(t, s.URL+path+"?timeout=32s", "Accept", kubectlAccept)

@@ -15,14 +15,21 @@
 //	http.Get(s.URL + "/api/v1/pods?watch=1")
 //
 // The cluster is empty at first. It serves pods, nodes, namespaces, configmaps, secrets, services and events of the
-// core group, and deployments of apps/v1. It also serves one custom resource, widgets of lw.example.com/v1.
-// [Server.AddResource] adds more. An object can be created in a namespace that does not exist.
+// core group, and deployments of apps/v1. It also serves one custom resource, widgets of lw.example.com/v1. A
+// CustomResourceDefinition adds more; see below. An object can be created in a namespace that does not exist.
 //
 // [Server.Create], [Server.Put] and [Server.Delete] write without HTTP. [Server.State] returns the state that an
 // up-to-date client must hold.
 //
 // A Server is an [http.Handler], so it can run behind TLS or a proxy. Web pages from the origins in
 // [Options.AllowedOrigins] can use fetch. Their preflight requests need no token.
+//
+// # Custom resources
+//
+// Create a CustomResourceDefinition to add a resource, as in a real cluster. Its group, names, scope, storage version
+// and printer columns take effect immediately. In lists of the resource, items come before metadata, and each item has
+// kind and apiVersion. Deleting the definition deletes the objects, ends their watches, and then answers requests with
+// 404. A change of the definition ends the watches and keeps the objects.
 //
 // # WebSocket
 //
@@ -60,10 +67,12 @@
 //
 //   - Bodies are JSON. Protobuf, YAML and CBOR are rejected with 415 or 406. The typed clientsets of client-go write
 //     protobuf by default, so set ContentType to "application/json" in rest.Config.
-//   - Tables and PartialObjectMetadata are supported. A Table has the name column and the columns of its [Resource],
-//     without descriptions. The default column shows the age of the object.
+//   - Tables and PartialObjectMetadata are supported. A Table has the name column and the printer columns of the
+//     resource, without descriptions. The default column shows the age of the object.
 //   - PATCH supports only JSON merge patch. There is no validation, defaulting or admission. The only subresource is
 //     the binding of Pods.
+//   - Only the storage version of a custom resource is served. A definition with an empty group replaces a resource of
+//     the core group, for example to change the columns of Pods.
 //   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
 //   - Field selectors support metadata.name and metadata.namespace, for Events also involvedObject.kind,
 //     involvedObject.name and type, and for Pods also spec.nodeName and status.phase.

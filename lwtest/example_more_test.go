@@ -55,28 +55,33 @@ func ExampleOptions() {
 	// 401 Status Unauthorized
 }
 
-// This example adds a custom resource, uses it and removes it.
-func ExampleResource() {
+// This example defines a custom resource, uses it and removes it.
+func ExampleServer_customResource() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		panic(err)
 	}
 	defer server.Close()
-	server.AddResource(lwtest.Resource{
-		Group: "shop.example.com", Kind: "Order", Plural: "orders", Namespaced: true,
-		Columns: []lwtest.Column{{Name: "Total", Type: "integer", Path: ".spec.total"}}, // shown by kubectl get
-	})
+	const definitions = "customresourcedefinitions.apiextensions.k8s.io"
+	if _, err := server.Create(definitions, `{"metadata": {"name": "orders.shop.example.com"}, "spec": {
+		"group": "shop.example.com", "scope": "Namespaced", "names": {"plural": "orders", "kind": "Order"}, "versions": [
+			{"name": "v1", "served": true, "storage": true,
+				"additionalPrinterColumns": [{"name": "Total", "type": "integer", "jsonPath": ".spec.total"}]}]}}`); err != nil {
+		panic(err)
+	}
 	order, err := server.Create("orders.shop.example.com", `{"metadata":{"name":"first"},"spec":{"total":3}}`)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(order.Key(), "at resourceVersion", order.GetResourceVersion())
 	get(server.URL+"/apis/shop.example.com/v1/namespaces/default/orders", "")
-	server.RemoveResource("orders.shop.example.com")
+	if err := server.Delete(definitions, "", "orders.shop.example.com"); err != nil {
+		panic(err)
+	}
 	_, err = server.Create("orders.shop.example.com", `{"metadata":{"name":"second"}}`)
 	fmt.Println(err)
 	// Output:
-	// default/first at resourceVersion 2
+	// default/first at resourceVersion 3
 	// 200 OrderList
 	// the server answered 404 NotFound: the server does not have a resource "orders.shop.example.com"
 }

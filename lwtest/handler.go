@@ -74,7 +74,7 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 	case rt.verb == "list" || rt.verb == "watch":
 		s.serveCollection(w, r, rt, v)
 		return
-	case (rt.verb == "create") != (rt.name == ""), rt.resource.Namespaced && rt.namespace == "":
+	case (rt.verb == "create") != (rt.name == ""), rt.resource.namespaced && rt.namespace == "":
 		fail(w, r, methodNotAllowed())
 		return
 	}
@@ -175,7 +175,7 @@ func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, er
 	return o, code, err
 }
 
-func (s *Server) get(res *Resource, namespace, name string) (*object, error) {
+func (s *Server) get(res *resource, namespace, name string) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	entry, ok := s.log.Get(res.id(), res.key(namespace, name))

@@ -235,3 +235,10 @@ func put(t testing.TB, s *Server, obj string) *lw.Object {
 	require.NoError(t, err)
 	return o
 }
+
+// define creates or replaces a CustomResourceDefinition.
+func define(t testing.TB, s *Server, definition string) {
+	t.Helper()
+	_, err := s.Put(definitions, definition)
+	require.NoError(t, err)
+}

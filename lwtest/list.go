@@ -291,12 +291,12 @@ var selectable = map[string][]string{
 
 // parseFields parses a fieldSelector. It supports metadata.name, metadata.namespace for namespaced resources, and the
 // fields in selectable.
-func parseFields(res *Resource, text string) (selector, error) {
+func parseFields(res *resource, text string) (selector, error) {
 	known := map[string]func(*object) string{
 		"metadata.name": func(o *object) string { return o.name },
 	}
 	list := `"metadata.name"`
-	if res.Namespaced {
+	if res.namespaced {
 		known["metadata.namespace"] = func(o *object) string { return o.namespace }
 		list += `, "metadata.namespace"`
 	}

@@ -23,8 +23,9 @@ type object struct {
 	namespace, name, uid string
 	version              string // metadata.resourceVersion
 	labels               map[string]string
-	item                 []byte // JSON of the object as a list item
-	meta                 []byte // JSON of the metadata, a subslice of item
+	item                 []byte    // JSON of the object as a list item
+	meta                 []byte    // JSON of the metadata, a subslice of item
+	defines              *resource // resource that a CustomResourceDefinition defines
 }
 
 // kube-apiserver encodes the following keys in this order. It sorts all other keys.
@@ -84,7 +85,7 @@ func labelsOf(meta fields) (map[string]string, error) {
 }
 
 // encodeObject encodes f, whose metadata must be complete.
-func encodeObject(res *Resource, f fields) (*object, error) {
+func encodeObject(res *resource, f fields) (*object, error) {
 	meta, err := metadata(f)
 	if err != nil {
 		return nil, err
@@ -177,14 +178,14 @@ func (o *object) decode() fields {
 
 // withVersion returns a copy of the object with a different resourceVersion. A DELETED event contains the last state of
 // the object, but with the resourceVersion of the deletion.
-func (o *object) withVersion(res *Resource, revision int64) *object {
+func (o *object) withVersion(res *resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)
 	return mustEncode(res, f)
 }
 
 // mustEncode is like encodeObject for fields that are known to be valid.
-func mustEncode(res *Resource, f fields) *object {
+func mustEncode(res *resource, f fields) *object {
 	o, err := encodeObject(res, f)
 	if err != nil {
 		panic(fmt.Sprintf("lwtest: encode a stored object: %v", err))
@@ -198,11 +199,11 @@ func (o *object) partial() []byte {
 }
 
 // whole returns the JSON of the object with kind and apiVersion, as in GET responses and watch events.
-func (o *object) whole(res *Resource) []byte {
+func (o *object) whole(res *resource) []byte {
 	if !res.builtin {
 		return o.item
 	}
-	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.item[1:])
+	return slices.Concat([]byte(`{"kind":"`+res.kind+`","apiVersion":"`+res.apiVersion()+`",`), o.item[1:])
 }
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
@@ -227,7 +228,7 @@ func newUID() string {
 
 // manage updates metadata.managedFields of f. A field belongs to the manager that changed it last. Fields are compared
 // only at the first two levels.
-func manage(res *Resource, old, f fields, manager string, now string) {
+func manage(res *resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)
 	entries, _ := meta["managedFields"].([]any)

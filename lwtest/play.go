@@ -15,7 +15,7 @@ import (
 // the recording in parts. Play drops all connections at each recorded interruption, and first compacts the history if a
 // relist followed.
 //
-// The objects get new UIDs and resourceVersions. Play adds missing resources; see [Server.AddResource]. An error names
+// The objects get new UIDs and resourceVersions. Play also serves resources without a definition. An error names
 // the number of the event.
 func (s *Server) Play(recording io.Reader) error {
 	lines := json.NewDecoder(recording)
@@ -45,7 +45,7 @@ func (s *Server) Play(recording io.Reader) error {
 	}
 }
 
-func (s *Server) play(eventType, resource string, object []byte) error {
+func (s *Server) play(eventType, name string, object []byte) error {
 	f, err := decodeFields(object)
 	if err != nil {
 		return err
@@ -58,19 +58,21 @@ func (s *Server) play(eventType, resource string, object []byte) error {
 	if !found {
 		group, version = "", group
 	}
-	plural := resource[strings.LastIndexByte(resource, '/')+1:] // the resource of a raw path is the path
+	plural := name[strings.LastIndexByte(name, '/')+1:] // the resource of a raw path is the whole path
 	plural, _, _ = strings.Cut(plural, ".")
 	namespace := text(meta, "namespace")
-	r := Resource{Group: group, Version: version, Kind: text(f, "kind"), Plural: plural, Namespaced: namespace != ""}
-	if _, known := s.resource(r.id()); !known {
-		s.AddResource(r)
-	}
+	r := &resource{group: group, version: version, kind: text(f, "kind"), plural: plural, namespaced: namespace != ""}
 	if eventType == "DELETED" {
 		err := s.Delete(r.id(), namespace, text(meta, "name"))
 		if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Reason == "NotFound" {
 			return nil // the recorded run did not list the object
 		}
 		return err
+	}
+	if _, known := s.resource(r.id()); !known {
+		s.mu.Lock()
+		s.define(r)
+		s.mu.Unlock()
 	}
 	delete(meta, "uid")
 	delete(meta, "resourceVersion")

@@ -18,7 +18,7 @@ type route struct {
 	verb      string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths
 	group     string // "" for the core group, and for paths outside the API
 	version   string
-	resource  *Resource // nil if the resource is unknown
+	resource  *resource // nil if the resource is unknown
 	plural    string    // plural name in the path
 	namespace string
 	name      string
@@ -49,7 +49,7 @@ func (s *Server) find(r *http.Request) route {
 	}
 	rt.verb = verb(r, rt.name)
 	resources := s.resourcesOf(rt.group, rt.version)
-	i := slices.IndexFunc(resources, func(res *Resource) bool { return res.Plural == rt.plural })
+	i := slices.IndexFunc(resources, func(res *resource) bool { return res.plural == rt.plural })
 	if i < 0 || len(rest) > 3 || len(rest) == 3 && (rest[2] != binding || resources[i].id() != "pods") {
 		return rt
 	}
@@ -57,7 +57,7 @@ func (s *Server) find(r *http.Request) route {
 		rt.subresource = binding
 	}
 	res := resources[i]
-	if rt.namespace != "" && !res.Namespaced || rt.namespace == "" && res.Namespaced && rt.name != "" {
+	if rt.namespace != "" && !res.namespaced || rt.namespace == "" && res.namespaced && rt.name != "" {
 		return rt
 	}
 	rt.resource = res
@@ -201,7 +201,7 @@ func forbidden(r *http.Request, rt route, user string) *lw.StatusError {
 	if rt.verb == "" {
 		return newError(http.StatusForbidden, "Forbidden", "forbidden: User %q cannot %s path %q", user, strings.ToLower(r.Method), r.URL.Path)
 	}
-	res := &Resource{Group: rt.group, Plural: rt.plural}
+	res := &resource{group: rt.group, plural: rt.plural}
 	object, scope := res.id(), "at the cluster scope"
 	if rt.name != "" {
 		object += " " + strconv.Quote(rt.name)

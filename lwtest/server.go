@@ -56,7 +56,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
-	resources []*Resource
+	resources []*resource
 	changed   chan struct{} // closed and replaced when `log` or `stalled` changes
 	stalled   bool
 	down      bool
@@ -231,8 +231,12 @@ func (s *Server) underWay() []*inflight {
 	return slices.Collect(maps.Keys(s.inflight))
 }
 
-// wrote compacts the history and wakes the watches. Call it after each write, with s.mu held.
-func (s *Server) wrote() {
+// wrote serves the resource that o defines, compacts the history and wakes the watches. Call it after each write of an
+// object, with s.mu held.
+func (s *Server) wrote(o *object) {
+	if o.defines != nil {
+		s.define(o.defines)
+	}
 	s.log.Compact(s.log.Revision() - s.opts.history)
 	s.wake()
 }

@@ -33,24 +33,24 @@ func methodNotAllowed() *lw.StatusError {
 }
 
 // objectError returns an error about an object.
-func objectError(code int, reason string, res *Resource, name, format string, args ...any) *lw.StatusError {
+func objectError(code int, reason string, res *resource, name, format string, args ...any) *lw.StatusError {
 	e := newError(code, reason, format, args...)
-	e.Name, e.Group, e.Kind = name, res.Group, res.Plural
+	e.Name, e.Group, e.Kind = name, res.group, res.plural
 	return e
 }
 
-func notFound(res *Resource, name string) *lw.StatusError {
+func notFound(res *resource, name string) *lw.StatusError {
 	return objectError(http.StatusNotFound, "NotFound", res, name, "%s %q not found", res.id(), name)
 }
 
-func conflict(res *Resource, name, format string, args ...any) *lw.StatusError {
+func conflict(res *resource, name, format string, args ...any) *lw.StatusError {
 	return objectError(http.StatusConflict, "Conflict", res, name, "Operation cannot be fulfilled on %s %q: "+format, append([]any{res.id(), name}, args...)...)
 }
 
-func invalid(res *Resource, name string, cause lw.StatusCause) *lw.StatusError {
-	kind := strings.TrimSuffix(res.Kind+"."+res.Group, ".")
+func invalid(res *resource, name string, cause lw.StatusCause) *lw.StatusError {
+	kind := strings.TrimSuffix(res.kind+"."+res.group, ".")
 	e := objectError(http.StatusUnprocessableEntity, "Invalid", res, name, "%s %q is invalid: %s: %s", kind, name, cause.Field, cause.Message)
-	e.Kind, e.Causes = res.Kind, []lw.StatusCause{cause}
+	e.Kind, e.Causes = res.kind, []lw.StatusCause{cause}
 	return e
 }
 

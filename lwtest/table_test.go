@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,16 +35,15 @@ var asTable = []string{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}
 
 func TestTables(t *testing.T) {
 	s := start(t, nil)
-	s.AddResource(Resource{Group: "example.com", Kind: "Thing", Plural: "things", Columns: []Column{
-		{Name: "Size", Type: "integer", Path: ".spec.size"}, {Name: "Owner", Path: "spec.owner.name", Priority: 1},
-	}})
+	define(t, s, sample.Definition("things.example.com", "v1", "Thing",
+		`[{"name":"Size","type":"integer","jsonPath":".spec.size"},{"name":"Owner","jsonPath":"spec.owner.name","priority":1}]`))
 	for _, object := range []string{`{"metadata":{"name":"a"},"spec":{"size":9007199254740993,"owner":{"name":"x"}}}`, `{"metadata":{"name":"b"}}`} {
 		_, err := s.Create("things.example.com", object)
 		require.NoError(t, err)
 	}
 	path := s.URL + "/apis/example.com/v1/things"
 	body := get(t, path+"?includeObject=None", asTable...).Body
-	require.Equal(t, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"3"},"columnDefinitions":[`+
+	require.Equal(t, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"4"},"columnDefinitions":[`+
 		`{"name":"Name","type":"string","format":"name","description":"","priority":0},`+
 		`{"name":"Size","type":"integer","format":"","description":"","priority":0},`+
 		`{"name":"Owner","type":"string","format":"","description":"","priority":1}],`+
@@ -53,8 +53,8 @@ func TestTables(t *testing.T) {
 	require.NotEmpty(t, page.Metadata.Continue)
 	require.Equal(t, "Thing", page.Rows[0].Object.Kind)
 	require.Equal(t, "PartialObjectMetadata", get(t, path, asTable...).table(t).Rows[0].Object.Kind)
-	single := get(t, path+"/a?includeObject=Object", asTable...).table(t)
-	require.Equal(t, "2", single.Metadata.ResourceVersion)
+	single := get(t, s.URL+"/apis/example.com/v1/namespaces/default/things/a?includeObject=Object", asTable...).table(t)
+	require.Equal(t, "3", single.Metadata.ResourceVersion)
 	require.Equal(t, "a", single.Rows[0].Object.Metadata.Name)
 
 	a := get(t, path+"?includeObject=x", asTable...)

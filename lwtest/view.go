@@ -22,14 +22,14 @@ const (
 
 // view encodes the objects of one response in the form that the client requested.
 type view struct {
-	res     *Resource
+	res     *resource
 	form    form
 	include string // objects in the rows of a Table: "Object", "Metadata" or "None"
 	headed  bool   // whether a Table has been encoded; only the first Table of a watch has column definitions
 }
 
 // newView returns the view for the first supported media type in the Accept header.
-func newView(r *http.Request, res *Resource) (*view, error) {
+func newView(r *http.Request, res *resource) (*view, error) {
 	form, ok := negotiate(r)
 	if !ok {
 		return nil, newError(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: application/json, application/json;stream=watch")
@@ -87,7 +87,7 @@ func (v *view) bookmark(revision int64, end bool) []byte {
 	}
 	f := fields{"metadata": meta}
 	if !v.res.builtin {
-		f["kind"], f["apiVersion"] = v.res.Kind, v.res.apiVersion()
+		f["kind"], f["apiVersion"] = v.res.kind, v.res.apiVersion()
 	}
 	return v.object(mustEncode(v.res, f))
 }
@@ -103,7 +103,7 @@ func (v *view) list(p *page) []byte {
 		meta["remainingItemCount"] = *p.remaining
 	}
 	encodedMeta := encodeOrdered(meta, []string{"resourceVersion", "continue"})
-	kind, apiVersion := v.res.Kind, v.res.apiVersion()
+	kind, apiVersion := v.res.kind, v.res.apiVersion()
 	switch v.form {
 	case tableForm:
 		return v.table(encodedMeta, p.objects...)
@@ -123,24 +123,16 @@ func (v *view) list(p *page) []byte {
 	return fmt.Appendf(nil, `{"kind":"%sList","apiVersion":%q,"metadata":%s,"items":[%s]}`, kind, apiVersion, encodedMeta, joined)
 }
 
-// Column is a Table column that follows the name column. It corresponds to an additional printer column of a
-// CustomResourceDefinition.
-type Column struct {
+// column is a Table column, in the format of an additional printer column of a CustomResourceDefinition.
+type column struct {
 	Name     string // for example "Replicas"
-	Type     string // Table column type, for example "string" (default), "integer" or "date" (shown as an age)
-	Path     string // field path, for example ".spec.replicas"
+	Type     string // "string" (default), "integer", "date" (shown as an age) and so on
+	JSONPath string // field path, for example ".spec.replicas"
 	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
 
 // ageColumn is the column of a resource that does not define columns.
-var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
-
-func (r *Resource) columns() []Column {
-	if r.Columns == nil {
-		return ageColumn
-	}
-	return r.Columns
-}
+var ageColumn = []column{{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}}
 
 // table returns an encoded Table with one row per object. The row of a bookmark contains the metadata even for
 // includeObject=None, because the client needs the resourceVersion.
@@ -167,7 +159,7 @@ func (v *view) definitions() []byte {
 	}
 	v.headed = true
 	list := []byte(`[{"name":"Name","type":"string","format":"name","description":"","priority":0}`)
-	for _, c := range v.res.columns() {
+	for _, c := range v.res.columns {
 		kind := c.Type
 		if kind == "" || v.res.builtin {
 			kind = "string"
@@ -177,10 +169,10 @@ func (v *view) definitions() []byte {
 	return append(list, ']')
 }
 
-func (r *Resource) cells(o *object) []any {
+func (r *resource) cells(o *object) []any {
 	f, cells := o.decode(), []any{o.name}
-	for _, c := range r.columns() {
-		value := at(f, c.Path)
+	for _, c := range r.columns {
+		value := at(f, c.JSONPath)
 		switch {
 		case c.Type != "date":
 		case value != nil:

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
 )
 
@@ -298,20 +299,22 @@ func TestStreamingListsCanBeDisabled(t *testing.T) {
 
 func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 	s := start(t, nil)
-	s.AddResource(Resource{Group: "example.com", Version: "v2", Kind: "Thing", Plural: "things"})
+	define(t, s, sample.Definition("things.example.com", "v2", "Thing", ""))
 	_, err := s.Create("things.example.com", `{"metadata":{"name":"a"}}`)
 	require.NoError(t, err)
 	url := s.URL + "/apis/example.com/v2/things"
 	w := openWatch(t, url+"?watch=1")
 	other := openWatch(t, s.URL+watchConfigMaps)
 	w.expect("ADDED a")
-	s.RemoveResource("things.example.com")
+	definition := openWatch(t, s.URL+"/apis/apiextensions.k8s.io/v1/customresourcedefinitions?watch=1")
+	definition.expect("ADDED things.example.com")
+	require.NoError(t, s.Delete(definitions, "", "things.example.com"))
 	w.expect("DELETED a")
 	require.NoError(t, w.end())
+	definition.expect("DELETED things.example.com")
 	require.Equal(t, "404 page not found\n", get(t, url).Body)
 	fill(t, s, 1)
 	other.expect("ADDED cm-1")
-	s.RemoveResource("things.example.com") // the resource no longer exists, so the call has no effect
 }
 
 func FuzzListOptions(f *testing.F) {

@@ -2,7 +2,6 @@ package lwtest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -72,7 +71,7 @@ func (s *Server) State(resource string) (resourceVersion string, objects map[str
 	return strconv.FormatInt(revision, 10), objects
 }
 
-func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*object]) {
+func (s *Server) state(res *resource) (revision int64, entries []revlog.Entry[*object]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	revision = s.log.Revision()
@@ -83,7 +82,7 @@ func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*o
 // goManager is the field manager of writes through methods of [Server].
 const goManager = "lwtest"
 
-func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {
+func (s *Server) parse(resource string, obj any) (*resource, fields, error) {
 	res, ok := s.resource(resource)
 	if !ok {
 		return nil, nil, unknownResource(resource)
@@ -107,8 +106,8 @@ func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {
 	return res, f, nil
 }
 
-func namespaceOf(res *Resource, f fields) string {
-	if !res.Namespaced {
+func namespaceOf(res *resource, f fields) string {
+	if !res.namespaced {
 		return ""
 	}
 	meta, _ := f["metadata"].(fields)
@@ -119,7 +118,7 @@ func namespaceOf(res *Resource, f fields) string {
 }
 
 // client returns the object that a client would decode from o, or err if it is not nil.
-func (o *object) client(res *Resource, err error) (*lw.Object, error) {
+func (o *object) client(res *resource, err error) (*lw.Object, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +130,7 @@ func unknownResource(name string) *lw.StatusError {
 }
 
 // create stores a new object and returns it. If the object has no namespace, create uses the namespace in the URL.
-func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
+func (s *Server) create(res *resource, namespace string, f fields, manager string) (*object, error) {
 	meta, err := s.accept(res, f, namespace, "")
 	if err != nil {
 		return nil, err
@@ -160,13 +159,13 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 	if _, err := s.log.Create(res.id(), res.key(o.namespace, o.name), o); err != nil {
 		return nil, objectError(http.StatusConflict, "AlreadyExists", res, o.name, "%s %q already exists", res.id(), o.name)
 	}
-	s.wrote()
+	s.wrote(o)
 	return o, nil
 }
 
 // update replaces an object with the result of change. Like kube-apiserver, it writes nothing if change modifies
 // nothing.
-func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
+func (s *Server) update(res *resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := res.key(namespace, name)
@@ -198,13 +197,13 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	if _, err := s.log.Update(res.id(), key, entry.Revision, o); err != nil {
 		return nil, err
 	}
-	s.wrote()
+	s.wrote(o)
 	return o, nil
 }
 
 // remove deletes an object immediately and returns its last state. A nonzero uid or revision must match the stored
 // object.
-func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
+func (s *Server) remove(res *resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := res.key(namespace, name)
@@ -215,20 +214,23 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	if uid != "" && uid != entry.Value.uid {
 		return nil, conflict(res, name, otherUID, uid, entry.Value.uid)
 	}
-	last := entry.Value.withVersion(res, s.log.Revision()+1)
-	_, err := s.log.Delete(res.id(), key, revision, last)
-	if errors.Is(err, revlog.ErrConflict) {
+	if revision != 0 && revision != entry.Revision {
 		return nil, conflict(res, name, "Precondition failed: ResourceVersion in precondition: %d, ResourceVersion in object meta: %d", revision, entry.Revision)
 	}
-	s.wrote()
+	if entry.Value.defines != nil {
+		s.undefine(entry.Value.defines) // like kube-apiserver, deletes the objects before their definition
+	}
+	last := entry.Value.withVersion(res, s.log.Revision()+1)
+	s.log.Delete(res.id(), key, 0, last)
+	s.wrote(last)
 	return last, nil
 }
 
 // accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name is
 // empty for a new object.
-func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
-	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
-		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)
+func (s *Server) accept(res *resource, f fields, namespace, name string) (fields, error) {
+	if kind := text(f, "kind"); kind != "" && kind != res.kind {
+		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.kind)
 	}
 	if v := text(f, "apiVersion"); v != "" && v != res.apiVersion() {
 		return nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", v, res.apiVersion())
@@ -236,7 +238,7 @@ func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields
 	delete(f, "kind")
 	delete(f, "apiVersion")
 	if !res.builtin {
-		f["kind"], f["apiVersion"] = res.Kind, res.apiVersion()
+		f["kind"], f["apiVersion"] = res.kind, res.apiVersion()
 	}
 	meta, err := metadata(f)
 	if err != nil {
@@ -253,14 +255,14 @@ func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields
 		meta["name"] = name
 	}
 	delete(meta, "namespace")
-	if res.Namespaced {
+	if res.namespaced {
 		meta["namespace"] = namespace
 	}
 	return meta, nil
 }
 
 // setName generates the name of a new object if necessary, and validates name and namespace.
-func setName(res *Resource, meta fields) error {
+func setName(res *resource, meta fields) error {
 	if text(meta, "name") == "" {
 		prefix := text(meta, "generateName")
 		if prefix == "" {
@@ -289,7 +291,7 @@ var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 const otherUID = "Precondition failed: UID in precondition: %s, UID in object meta: %s"
 
 // keepServerFields copies the fields that clients cannot change from old to f, and updates the generation.
-func keepServerFields(res *Resource, old, f fields) error {
+func keepServerFields(res *resource, old, f fields) error {
 	was, meta := old["metadata"].(fields), f["metadata"].(fields)
 	if uid := text(meta, "uid"); uid != "" && uid != text(was, "uid") {
 		return conflict(res, text(was, "name"), otherUID, uid, text(was, "uid"))
@@ -320,9 +322,12 @@ func sameSpec(a, b fields) bool {
 }
 
 // encodeNext encodes f with the resourceVersion of the next write. The caller must hold s.mu.
-func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
+func (s *Server) encodeNext(res *resource, f fields) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f)
+	if err == nil && res.id() == definitions {
+		o.defines, err = definedBy(o)
+	}
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
@@ -370,7 +375,7 @@ func (s *Server) bind(rt route, f fields) error {
 	}
 	pod := entry.Value.decode()
 	if why := unbindable(pod); why != "" {
-		pods := &Resource{Plural: res.Plural + "/" + binding}
+		pods := &resource{plural: res.plural + "/" + binding}
 		return conflict(pods, rt.name, "pod %s %s", rt.name, why)
 	}
 	assign(pod, f)
@@ -381,7 +386,7 @@ func (s *Server) bind(rt route, f fields) error {
 	if _, err := s.log.Update(res.id(), key, entry.Revision, o); err != nil {
 		return err
 	}
-	s.wrote()
+	s.wrote(o)
 	return nil
 }
 

@@ -34,12 +34,13 @@ func TestFollowsCollectionWithAnotherKind(t *testing.T) {
 
 func requireFollowsAnotherKind(t *testing.T, server *lwtest.Server) {
 	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
-	define := func(kind, name string) {
-		server.AddResource(lwtest.Resource{Group: "example.com", Version: "v1", Plural: "widgets", Kind: kind, Namespaced: true})
+	create := func(kind, name string) (undefine func()) {
+		undefine = define(t, server, "widgets.example.com", kind)
 		_, err := server.Put("widgets.example.com", fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop"}}`, name))
 		require.NoError(t, err)
+		return undefine
 	}
-	define("Widget", "a")
+	undefine := create("Widget", "a")
 	config := &rest.Config{Host: server.URL}
 	opts := &FactoryOptions{Namespace: "shop", TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "app!=x" }}
 	dynamic, err := NewDynamicSharedInformerFactory(config, 0, opts)
@@ -64,11 +65,11 @@ func requireFollowsAnotherKind(t *testing.T, server *lwtest.Server) {
 	for n := range handlers {
 		handlers[n].wait(t, "add a true", "delete a")
 	}
-	server.RemoveResource("widgets.example.com")
+	undefine()
 	for n := range missing {
 		<-missing[n]
 	}
-	define("Gadget", "b")
+	create("Gadget", "b")
 	server.Compact() // the informers must list the new collection
 	for n, f := range followed {
 		handlers[n].wait(t, "add a true", "delete a", "add b false")

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
@@ -24,6 +25,14 @@ func startServer(t *testing.T) *lwtest.Server {
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	return server
+}
+
+// define creates or replaces a CustomResourceDefinition. undefine deletes it, with its objects.
+func define(t *testing.T, server *lwtest.Server, name, kind string) (undefine func()) {
+	const definitions = "customresourcedefinitions.apiextensions.k8s.io"
+	_, err := server.Put(definitions, sample.Definition(name, "v1", kind, ""))
+	require.NoError(t, err)
+	return func() { require.NoError(t, server.Delete(definitions, "", name)) }
 }
 
 func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {

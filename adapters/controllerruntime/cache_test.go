@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
@@ -26,6 +27,14 @@ func startServer(t *testing.T) *lwtest.Server {
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	return server
+}
+
+// define creates or replaces a CustomResourceDefinition. undefine deletes it, with its objects.
+func define(t *testing.T, server *lwtest.Server, name, kind string) (undefine func()) {
+	const definitions = "customresourcedefinitions.apiextensions.k8s.io"
+	_, err := server.Put(definitions, sample.Definition(name, "v1", kind, ""))
+	require.NoError(t, err)
+	return func() { require.NoError(t, server.Delete(definitions, "", name)) }
 }
 
 // startCache starts a cache created by this package's NewCache and stops it when the test ends.

@@ -16,8 +16,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 var key = client.ObjectKey{Namespace: "shop", Name: "a"}
@@ -60,14 +58,15 @@ func TestSameErrorsAsControllerRuntime(t *testing.T) {
 // cache must contain only the new object.
 func TestFollowsRecreatedResource(t *testing.T) {
 	server := startServer(t)
+	undefine := define(t, server, "widgets.lw.example.com", "Widget")
 	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
 	require.NoError(t, err)
 	failures := make(chan error, 100)
 	c := startCache(t, server, cache.Options{DefaultWatchErrorHandler: func(_ context.Context, _ *toolscache.Reflector, err error) { failures <- err }})
 	require.NoError(t, c.Get(t.Context(), key, widget()))
-	server.RemoveResource("widgets.lw.example.com")
+	undefine()
 	require.Error(t, <-failures)
-	server.AddResource(lwtest.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Kind: "Widget", Namespaced: true})
+	define(t, server, "widgets.lw.example.com", "Widget")
 	_, err = server.Put("widgets.lw.example.com", `{"metadata":{"name":"b","namespace":"shop"},"spec":{"size":2}}`)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {

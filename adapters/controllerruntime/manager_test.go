@@ -14,8 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
 // TestManagerFollowsRecreatedResource removes a resource type while a manager runs, and adds it again with a different
@@ -23,6 +21,7 @@ import (
 func TestManagerFollowsRecreatedResource(t *testing.T) {
 	server := startServer(t)
 	const widgets = "widgets.lw.example.com"
+	undefine := define(t, server, widgets, "Widget")
 	_, err := server.Put(widgets, `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
 	require.NoError(t, err)
 	mgr, err := manager.New(&rest.Config{Host: server.URL}, manager.Options{
@@ -54,9 +53,9 @@ func TestManagerFollowsRecreatedResource(t *testing.T) {
 	}()
 	require.Equal(t, "has a", next(t, seen))
 	requests := len(server.Requests(nil))
-	server.RemoveResource(widgets)
+	undefine()
 	require.Eventually(t, func() bool { return len(server.Requests(nil)) > requests }, time.Minute, 5*time.Millisecond)
-	server.AddResource(lwtest.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Kind: "Widget", Namespaced: true})
+	define(t, server, widgets, "Widget")
 	_, err = server.Put(widgets, `{"metadata":{"name":"b","namespace":"shop"},"spec":{"size":2}}`)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"lost a", "has b"}, []string{next(t, seen), next(t, seen)})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache/catalog"
 	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -109,9 +110,16 @@ func run(t *testing.T, opts *catalog.Options, prepare func(*lwtest.Server), test
 
 var pods, gadgets = catalog.Type{Resource: "pods"}, catalog.Type{Group: "example.com", Resource: "gadgets"}
 
-func addGadgets(server *lwtest.Server) {
-	server.AddResource(lwtest.Resource{Group: "example.com", Version: "v1", Kind: "Gadget", Plural: "gadgets", Namespaced: true})
+const definitions = "customresourcedefinitions.apiextensions.k8s.io"
+
+// addType adds a custom type with a name such as "gadgets.example.com", or changes its version.
+func addType(server *lwtest.Server, name, version, kind string) {
+	if _, err := server.Put(definitions, sample.Definition(name, version, kind, "")); err != nil {
+		panic(err)
+	}
 }
+
+func addGadgets(server *lwtest.Server) { addType(server, gadgets.String(), "v1", "Gadget") }
 
 func put(t require.TestingT, server *lwtest.Server, resource, namespace, name string, owners ...*lw.Object) *lw.Object {
 	metadata := map[string]any{"namespace": namespace, "name": name, "labels": map[string]string{"app": name}}
@@ -168,10 +176,10 @@ func TestDeletedTypeReturnsInAnotherVersion(t *testing.T) {
 		changes := b.follow(gadgets)
 		require.NoError(t, b.WaitSynced(b.ctx))
 		require.Equal(t, catalog.Live, b.after(0, gadgets).State)
-		b.server.RemoveResource(gadgets.String())
+		require.NoError(b, b.server.Delete(definitions, "", gadgets.String()))
 		status := b.after(20*time.Second, gadgets)
 		require.Zero(t, status.Version, "the catalog has forgotten the type")
-		b.server.AddResource(lwtest.Resource{Group: "example.com", Version: "v2", Kind: "Gadget", Plural: "gadgets", Namespaced: true})
+		addType(b.server, gadgets.String(), "v2", "Gadget")
 		put(b, b.server, gadgets.String(), "shop", "b")
 		status = b.after(10*time.Second, gadgets)
 		require.Equal(t, "v2 live 1", fmt.Sprint(status.Version, " ", status.State, " ", status.Objects))
@@ -186,7 +194,7 @@ func TestNewVersionKeepsObjects(t *testing.T) {
 		put(b, b.server, gadgets.String(), "shop", "a")
 		changes := b.follow(gadgets)
 		require.NoError(t, b.WaitSynced(b.ctx))
-		b.server.AddResource(lwtest.Resource{Group: "example.com", Version: "v2", Kind: "Gadget", Plural: "gadgets", Namespaced: true})
+		addType(b.server, gadgets.String(), "v2", "Gadget")
 		status := b.after(20*time.Second, gadgets)
 		require.Equal(t, "v2 live 1", fmt.Sprint(status.Version, " ", status.State, " ", status.Objects))
 		put(b, b.server, gadgets.String(), "shop", "b")
@@ -300,7 +308,7 @@ func TestServersNamespacesAreTried(t *testing.T) {
 
 func TestTypeInTwoGroupsIsFollowedOnce(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
-		server.AddResource(lwtest.Resource{Group: "events.k8s.io", Version: "v1", Kind: "Event", Plural: "events", Namespaced: true})
+		addType(server, "events.events.k8s.io", "v1", "Event")
 	}
 	run(t, nil, prepare, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
@@ -381,22 +389,20 @@ func TestServerDownFailsWaitSynced(t *testing.T) {
 
 func TestChangedDefinitionTriggersDiscovery(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
-		server.AddResource(lwtest.Resource{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"})
-		server.AddResource(lwtest.Resource{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService", Plural: "apiservices"})
+		addType(server, "apiservices.apiregistration.k8s.io", "v1", "APIService")
 	}
 	run(t, nil, prepare, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		time.Sleep(5 * time.Minute)
-		asked := func() int {
-			return len(b.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }))
-		}
+		isDiscovery := func(r lwtest.Request) bool { return r.URL.Path == "/apis" }
+		asked := func() int { return len(b.server.Requests(isDiscovery)) }
 		before := asked()
 		time.Sleep(10 * time.Minute)
 		require.LessOrEqual(t, asked()-before, 11, "discovery is asked once a minute while its signs are watched")
-		_, err := b.server.Put("customresourcedefinitions.apiextensions.k8s.io", map[string]any{"metadata": map[string]any{"name": "gadgets.example.com"}})
-		require.NoError(t, err)
-		time.Sleep(3 * time.Second) // discovery lags behind
+		update := b.server.Fail(isDiscovery, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusNotModified) })
 		addGadgets(b.server)
+		time.Sleep(3 * time.Second) // discovery lags behind
+		update()
 		require.Equal(t, catalog.Live, b.after(9*time.Second, gadgets).State)
 	})
 }
@@ -494,7 +500,7 @@ func TestRestartResumesWithoutLists(t *testing.T) {
 func TestFirstListsAreLimited(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
 		for i := range 40 {
-			server.AddResource(lwtest.Resource{Group: "example.com", Kind: fmt.Sprintf("Slow%d", i), Plural: fmt.Sprintf("slow%ds", i)})
+			addType(server, fmt.Sprintf("slow%ds.example.com", i), "v1", fmt.Sprintf("Slow%d", i))
 		}
 		server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, lwtest.Stall())
 	}
@@ -592,7 +598,7 @@ func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 		b.after(time.Minute, gadgets)
 		down.Store(false)
 		b.after(time.Minute, gadgets)
-		b.server.RemoveResource(gadgets.String())
+		require.NoError(b, b.server.Delete(definitions, "", gadgets.String()))
 		b.after(time.Minute, gadgets)
 		text := strings.Join(slices.Compact(states), " ")
 		require.Contains(t, []string{"waiting live stale live unavailable gone", "waiting listing live stale live unavailable gone", "live stale live unavailable gone", "waiting live stale live gone"}, text)

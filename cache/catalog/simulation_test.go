@@ -67,15 +67,16 @@ func collectionOf(r lwtest.Request) (namespace, plural string, ok bool) {
 
 const customTypes = 6
 
-func custom(i int) lwtest.Resource {
-	return lwtest.Resource{Group: "example.com", Version: "v1", Kind: fmt.Sprintf("Thing%d", i), Plural: fmt.Sprintf("thing%ds", i), Namespaced: true}
+// define adds the custom type with number i, or changes its version.
+func define(server *lwtest.Server, i int, version string) {
+	addType(server, fmt.Sprintf("thing%ds.example.com", i), version, fmt.Sprintf("Thing%d", i))
 }
 
 // step makes one random change.
 func (w *world) step() {
 	i := w.random.IntN(customTypes)
-	r := custom(i)
-	id := r.Plural + "." + r.Group
+	plural := fmt.Sprintf("thing%ds", i)
+	id := plural + ".example.com"
 	namespace := namespaces[w.random.IntN(len(namespaces))]
 	flip := func(of map[string]bool, name string) string {
 		w.mu.Lock()
@@ -86,20 +87,20 @@ func (w *world) step() {
 	did := ""
 	switch w.random.IntN(14) {
 	case 0:
-		r.Version = []string{"v1", "v2"}[w.random.IntN(2)]
-		w.server.AddResource(r)
+		version := []string{"v1", "v2"}[w.random.IntN(2)]
+		define(w.server, i, version)
 		w.exists[id] = true
-		did = "add " + id + " " + r.Version
+		did = "add " + id + " " + version
 	case 1:
-		w.server.RemoveResource(id)
+		w.server.Delete(definitions, "", id) // fails if the type does not exist
 		w.exists[id] = false
 		did = "remove " + id
 	case 2:
-		did = "forbid " + flip(w.forbidden, r.Plural)
+		did = "forbid " + flip(w.forbidden, plural)
 	case 3:
-		did = "forbid " + flip(w.forbidden, namespace+"/"+r.Plural)
+		did = "forbid " + flip(w.forbidden, namespace+"/"+plural)
 	case 4:
-		did = "break " + flip(w.broken, r.Plural)
+		did = "break " + flip(w.broken, plural)
 	case 5:
 		did = "down " + flip(w.down, "server")
 		w.server.DropConnections()
@@ -175,8 +176,8 @@ func simulate(t *testing.T, seed uint64) {
 	server.Fail(w.fails, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 503, Reason: "ServiceUnavailable", Message: "down"}))
 	server.Fail(w.refused, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "forbidden"}))
 	for i := range customTypes / 2 {
-		server.AddResource(custom(i))
-		w.exists[custom(i).Plural+".example.com"] = true
+		define(server, i, "v1")
+		w.exists[fmt.Sprintf("thing%ds.example.com", i)] = true
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	begun := time.Now()
@@ -216,10 +217,13 @@ func simulate(t *testing.T, seed uint64) {
 	for info := range snapshot.Types() {
 		known[info.Type] = true
 	}
-	present := 0
+	types := []catalog.Type{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
+	w.exists[definitions] = true
 	for i := range customTypes {
-		r := custom(i)
-		of := catalog.Type{Group: r.Group, Resource: r.Plural}
+		types = append(types, catalog.Type{Group: "example.com", Resource: fmt.Sprintf("thing%ds", i)})
+	}
+	present := 0
+	for _, of := range types {
 		require.Equal(t, w.exists[of.String()], known[of], "%s", of)
 		if !known[of] {
 			continue
@@ -229,7 +233,7 @@ func simulate(t *testing.T, seed uint64) {
 		require.NoError(t, err)
 		found := 0
 		for ref, object := range listed {
-			want := objects[ref.Namespace+"/"+ref.Name]
+			want := objects[strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")]
 			require.NotNil(t, want, "%s does not exist on the server", ref)
 			require.Equal(t, want.GetResourceVersion(), object.GetResourceVersion(), "%s", ref)
 			require.NotNil(t, f.objects[ref], "%s is missing in the changes", ref)

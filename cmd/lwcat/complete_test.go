@@ -33,7 +33,7 @@ func completable(t *testing.T) (folder string) {
 
 // completions maps command lines to the completions of their last word.
 var completions = map[string]string{
-	"":                         "completion configmaps deployments events everything help man namespaces nodes pods secrets services version widgets",
+	"":                         "completion configmaps customresourcedefinitions deployments events everything help man namespaces nodes pods secrets services version widgets",
 	"po":                       "pods",
 	"pods,se":                  "pods,secrets pods,services",
 	"-A se":                    "secrets services",

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/stretchr/testify/require"
 )
@@ -72,8 +73,9 @@ func TestFollowsResourceWithAnotherKind(t *testing.T) {
 			t.Run(lists+strings.Join(flags, " "), func(t *testing.T) {
 				t.Parallel()
 				server := start(t, opts)
+				const definitions = "customresourcedefinitions.apiextensions.k8s.io"
 				define := func(kind, name string) {
-					server.AddResource(lwtest.Resource{Group: "example.com", Version: "v1", Plural: "things", Kind: kind, Namespaced: true})
+					create(t, server, definitions, sample.Definition("things.example.com", "v1", kind, ""))
 					create(t, server, "things.example.com", named(name))
 				}
 				define("Widget", "first")
@@ -81,7 +83,7 @@ func TestFollowsResourceWithAnotherKind(t *testing.T) {
 				watching(t, server, r, false)
 				require.NoError(t, server.Delete("things.example.com", "default", "first"))
 				eventually(t, "the deletion", func() bool { return strings.Contains(r.out.String(), "DELETED") }) // a relist reports deletions last
-				server.RemoveResource("things.example.com")
+				require.NoError(t, server.Delete(definitions, "", "things.example.com"))
 				eventually(t, "the 404", func() bool { return strings.Contains(r.errs.String(), "404") })
 				define("Gadget", "second")
 				server.Compact() // lwcat must list the new collection

@@ -284,7 +284,7 @@ export function usage(name) {
 
     it('keeps the columns that the server defines after a reload during an outage', play({}, async (view, cluster) => {
       const gadget = (flavor) => ({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor } } })
-      await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }] })
+      await cluster.define({ name: 'gadgets', columns: [{ name: 'Flavor', jsonPath: '.spec.flavor' }] })
       await cluster.put(gadget('sweet'))
       await view.goto('#/example.com/v1/gadgets')
       await view.rows('shop/a')
@@ -304,7 +304,7 @@ export function usage(name) {
 
     it('updates the ages in columns that the server defines', play({}, async (view, cluster) => {
       const object = (name) => ({ metadata: { name, namespace: 'shop' }, spec: { renewed: new Date(Date.now() - 300_000).toISOString() } })
-      const date = (Name, Path) => ({ Name, Type: 'date', Path })
+      const date = (name, jsonPath) => ({ name, type: 'date', jsonPath })
       await cluster.define({ name: 'gadgets', columns: [date('Renewed', '.spec.renewed'), date('Age', '.metadata.creationTimestamp')] })
       await cluster.put({ of: 'gadgets.example.com', object: object('gadget') })
       await view.create('widgets', object('widget'))
@@ -324,6 +324,7 @@ export function usage(name) {
       }
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      await view.answer('/customresourcedefinitions/gadgets.example.com', 404, {}) // the page requests a Table instead
       await ticks('example.com/v1/gadgets', 'shop/gadget')
       const additionalPrinterColumns = [{ name: 'Renewed', type: 'date', jsonPath: '.spec.renewed' }, { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }]
       await view.answer('/customresourcedefinitions/widgets.lw.example.com', 200, { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } })
@@ -331,9 +332,12 @@ export function usage(name) {
     }))
 
     it('shows the columns of a Table and requests new cells when an object changes', play({}, async (view, cluster) => {
-      await cluster.define({ name: 'gadgets', columns: [{ Name: 'Flavor', Path: '.spec.flavor' }, { Name: 'Age', Type: 'date', Path: '.metadata.creationTimestamp' }] })
+      await cluster.define({ name: 'gadgets', columns: [{ name: 'Flavor', jsonPath: '.spec.flavor' }, { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }] })
       await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor: 'sweet' } } })
-      await view.goto('#/example.com/v1/gadgets')
+      await view.goto('#/v1/pods')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      await view.answer('/customresourcedefinitions/gadgets.example.com', 404, {}) // the page requests a Table instead
+      await view.page.evaluate(() => document.querySelector('a[title="example.com/v1/gadgets"]').click())
       await view.rows('shop/a')
       assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Flavor', 'Age'])
       assert.equal(await view.cell('shop/a', 2), 'sweet')

@@ -26,7 +26,8 @@ var fixed = [][2]string{
 	{"services", `{"metadata":{"name":"web"}}`},
 	{"services", `{"metadata":{"name":"web","namespace":"shop"}}`},
 	{"jobs.batch", `{"metadata":{"name":"migrate"},"status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}}`},
-	{"customresourcedefinitions.apiextensions.k8s.io", `{"metadata":{"name":"widgets.lw.example.com"},"status":{"conditions":[{"type":"Established","status":"True"}]}}`},
+	{"customresourcedefinitions.apiextensions.k8s.io", `{"metadata":{"name":"widgets.lw.example.com"},"spec":{"group":"lw.example.com",` +
+		`"scope":"Namespaced","names":{"plural":"widgets","shortNames":["wd"],"kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true}]},"status":{"conditions":[{"type":"Established","status":"True"}]}}`},
 	{"events", `{"metadata":{"name":"web-0.1"},"type":"Warning","reason":"BackOff","message":"Back-off restarting failed container",` +
 		`"count":3,"firstTimestamp":"` + ago(3*time.Hour) + `","lastTimestamp":"` + ago(3*time.Minute) + `","involvedObject":{"kind":"Pod","name":"web-0"}}`},
 	{"events", `{"metadata":{"name":"web-0.2"},"type":"Normal","reason":"Pulled","message":"Container image already present",` +

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/stretchr/testify/require"
 )
@@ -130,8 +131,9 @@ func newScene(t *testing.T, programs string) *scene {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	for _, resource := range more {
-		server.AddResource(resource)
+	for _, definition := range more {
+		_, err := server.Put("customresourcedefinitions.apiextensions.k8s.io", definition)
+		require.NoError(t, err)
 	}
 	folder := t.TempDir()
 	secure := httptest.NewTLSServer(server)
@@ -156,16 +158,14 @@ const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "co
 	{"name": "staging", "context": {"cluster": "here"}}, {"name": "production", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more contains resources that documents use but lwtest does not serve by default. It also gives Pods the columns
-// that kubectl shows.
-var more = []lwtest.Resource{
-	{Group: "batch", Kind: "Job", Plural: "jobs", Namespaced: true},
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions", ShortNames: []string{"crd"}},
-	{Group: "events.k8s.io", Kind: "Event", Plural: "events", Namespaced: true},
-	{Kind: "Pod", Plural: "pods", ShortNames: []string{"po"}, Namespaced: true, Columns: []lwtest.Column{
-		{Name: "Ready", Path: ".status.ready"}, {Name: "Status", Path: ".status.phase"},
-		{Name: "Restarts", Path: ".status.restarts", Type: "integer"},
-		{Name: "Age", Path: ".metadata.creationTimestamp", Type: "date"},
-		{Name: "IP", Path: ".status.podIP", Priority: 1}, {Name: "Node", Path: ".spec.nodeName", Priority: 1},
-	}},
+// more contains the definitions of resources that documents use but lwtest does not serve by default. It also gives Pods
+// the columns that kubectl shows.
+var more = []string{
+	sample.Definition("jobs.batch", "v1", "Job", ""),
+	sample.Definition("events.events.k8s.io", "v1", "Event", ""),
+	strings.Replace(sample.Definition("pods", "v1", "Pod", `[{"name":"Ready","jsonPath":".status.ready"},
+		{"name":"Status","jsonPath":".status.phase"}, {"name":"Restarts","type":"integer","jsonPath":".status.restarts"},
+		{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"},
+		{"name":"IP","jsonPath":".status.podIP","priority":1}, {"name":"Node","jsonPath":".spec.nodeName","priority":1}]`),
+		`"kind":"Pod"`, `"kind":"Pod","shortNames":["po"]`, 1),
 }

@@ -35,7 +35,7 @@ type command struct {
 	Object    json.RawMessage `json:"object"`    // put: object to write
 	Space     string          `json:"space"`     // delete: namespace of the object
 	Name      string          `json:"name"`      // delete: name of the object; define and undefine: plural name of the resource
-	Columns   []lwtest.Column `json:"columns"`   // define: Table columns of the resource
+	Columns   json.RawMessage `json:"columns"`   // define: printer columns of the resource
 	N         int             `json:"n"`         // write, fill and touch: number of objects; expire: number of events before the error
 	Seed      uint64          `json:"seed"`      // write and touch: the random seed
 }
@@ -49,7 +49,10 @@ type cluster struct {
 	pods    []sample.Pod // Pods created by the command "fill"
 }
 
-const namespace = "default"
+const (
+	namespace   = "default"
+	definitions = "customresourcedefinitions.apiextensions.k8s.io"
+)
 
 func (c *control) do(cmd *command) (any, error) {
 	c.mu.Lock()
@@ -97,10 +100,10 @@ func (c *cluster) do(cmd *command) (any, error) {
 		return nil, c.fill(cmd.N)
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
-	case "define": // as when a CustomResourceDefinition is created
-		c.AddResource(kind(cmd.Name, cmd.Columns))
+	case "define":
+		return c.Put(definitions, sample.Definition(cmd.Name+".example.com", "v1", "Gadget", string(cmd.Columns)))
 	case "undefine":
-		c.RemoveResource(cmd.Name + ".example.com")
+		return nil, c.Delete(definitions, "", cmd.Name+".example.com")
 	case "look":
 		return c.look(), nil
 	case "requests":
@@ -234,8 +237,3 @@ var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 
 // written returns the Pod's JSON without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
-
-// kind returns a custom resource with the given plural name and columns.
-func kind(plural string, columns []lwtest.Column) lwtest.Resource {
-	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true, Columns: columns}
-}
