@@ -35,7 +35,9 @@ func TestEverythingFollowsAllTypes(t *testing.T) {
 	eventually(t, "the changes", func() bool { return len(strings.Split(r.out.String(), "\n")) == 5 })
 	require.ElementsMatch(t, []string{"ADDED  configmap/a", "ADDED  node/n1", "ADDED  widget.lw.example.com/w", "DELETED  node/n1"}, strings.Split(strings.ReplaceAll(strings.TrimSpace(r.out.String()), "ADDED    ", "ADDED  "), "\n"))
 	permit()
-	eventually(t, "access", func() bool { return strings.Contains(r.errs.String(), "services: live again") && strings.Contains(r.errs.String(), "secrets") })
+	eventually(t, "access", func() bool {
+		return strings.Contains(r.errs.String(), "services: live again") && strings.Contains(r.errs.String(), "secrets")
+	})
 	r.stop()
 	require.Equal(t, 1, strings.Count(r.errs.String(), ": forbidden"), "each problem is logged once")
 }
