@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/argoproj/argo-cd/gitops-engine/pkg/cache"
+	"github.com/argoproj/argo-cd/gitops-engine/pkg/utils/kube"
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/cache/catalog"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// contender is a cache of a whole cluster that has synced. below returns the number of objects that belong to an object,
+// that one included. received yields once per change.
+type contender struct {
+	below    func(i int) int
+	received <-chan struct{}
+}
+
+// measure starts a contender and returns the measurements of this process.
+func measure(t task) harness.Figures {
+	before := t.requests()
+	began, cpu := time.Now(), harness.CPUTime()
+	start := map[string]func(task) contender{
+		listwatchWhole: startListwatch, listwatchMetadata: startListwatch, argoWhole: startArgo, argoMetadata: startArgo,
+	}[t.Contender]
+	c := start(t)
+	for i := 0; i < t.Objects; i += t.Objects / 10 { // proves that the contender has all objects, and indexes them
+		if found := c.below(owner(i)); found != 10 {
+			panic(fmt.Sprintf("object %d has %d objects below it, itself included; expected 10", owner(i), found))
+		}
+	}
+	found := harness.Figures{
+		"CPU time to sync, s": (harness.CPUTime() - cpu).Seconds(),
+		"time to sync, s":     time.Since(began).Seconds(),
+		"requests to sync":    float64(t.requests() - before),
+	}
+	found["peak RSS to sync, MB"] = harness.PeakRSS() / 1e6
+	found["heap, MB"] = harness.Heap() / 1e6
+	cpu = harness.CPUTime()
+	go t.get(changePath + strconv.Itoa(t.Events))
+	for range t.Events {
+		<-c.received
+	}
+	found["CPU time per event, µs"] = float64((harness.CPUTime() - cpu).Microseconds()) / float64(t.Events)
+	c.below(0) // keeps the contender alive while the heap is measured
+	return found
+}
+
+// get returns the body of the server's response.
+func (t *task) get(path string) string {
+	response := harness.MustGet(http.Get(t.Server + path))
+	defer response.Body.Close()
+	return string(harness.MustGet(io.ReadAll(response.Body)))
+}
+
+func (t *task) requests() int { return harness.MustGet(strconv.Atoi(t.get(requestsPath))) }
+
+// own reports whether an API group contains the objects of the benchmark.
+func own(name string) bool { return len(name) > 5 && name[:5] == "group" }
+
+func startListwatch(t task) contender {
+	transport := harness.MustGet(lwhttp.New(t.Server, nil))
+	ctx := context.Background()
+	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings {
+		return &catalog.Settings{MetadataOnly: t.Contender == listwatchMetadata}
+	}})
+	go func() { _ = c.Run(ctx) }()
+	harness.Must(c.WaitSynced(ctx))
+	received := make(chan struct{}, 1000)
+	ready := make(chan struct{})
+	go func() {
+		remaining := t.Objects
+		for change := range c.Changes(ctx, nil) {
+			switch {
+			case !own(change.Resource.Group) || change.Type == lw.Synced:
+			case change.Initial:
+				if remaining--; remaining == 0 {
+					close(ready)
+				}
+			default:
+				received <- struct{}{}
+			}
+		}
+	}()
+	<-ready
+	return contender{received: received, below: func(i int) (found int) {
+		snapshot := c.Snapshot()
+		ref := catalog.Ref{
+			Type: catalog.Type{Group: group(i % t.Types), Resource: plural(i % t.Types)},
+			Key:  lw.Key{Namespace: namespace(i, t.Types), Name: named(i)},
+		}
+		if object, ok := snapshot.Get(ref); ok {
+			for range snapshot.Tree(object.GetUID()) {
+				found++
+			}
+		}
+		return found
+	}}
+}
+
+func startArgo(t task) contender {
+	received := make(chan struct{}, 1000)
+	c := cache.NewClusterCache(&rest.Config{Host: t.Server, QPS: -1},
+		cache.SetLogr(logr.Discard()),
+		cache.SetPopulateResourceInfoHandler(func(*unstructured.Unstructured, bool) (info any, cacheManifest bool) {
+			return nil, t.Contender == argoWhole
+		}))
+	harness.Must(c.EnsureSynced())
+	c.OnEvent(func(_ watch.EventType, un *unstructured.Unstructured) {
+		if own(un.GroupVersionKind().Group) {
+			received <- struct{}{}
+		}
+	})
+	return contender{received: received, below: func(i int) (found int) {
+		key := kube.NewResourceKey(group(i%t.Types), fmt.Sprintf("Thing%d", i%t.Types), namespace(i, t.Types), named(i))
+		c.IterateHierarchyV2([]kube.ResourceKey{key}, func(*cache.Resource, map[kube.ResourceKey]*cache.Resource) bool {
+			found++
+			return true
+		})
+		return found
+	}}
+}

@@ -1,0 +1,59 @@
+// Command catalog compares cache/catalog with the cluster cache of Argo CD, which follows all types of a cluster, too. Both
+// follow 300 types with 100,000 objects of 3 kB on one server of package lwtest. It is a module of its own, because Argo CD's
+// package requires many others.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+)
+
+const (
+	types      = 300
+	namespaces = 50
+)
+
+var rounds = harness.Rounds(3)
+
+// The contenders. Argo CD keeps only metadata by default, and the whole object if its caller asks for it.
+const (
+	listwatchWhole    = "listwatch, whole objects"
+	argoWhole         = "Argo CD, whole objects"
+	listwatchMetadata = "listwatch, metadata only"
+	argoMetadata      = "Argo CD, metadata only"
+)
+
+// task describes one run of a contender.
+type task struct {
+	Contender, Server string
+	Types, Objects    int // on the server
+	Events            int // number of changes to measure
+}
+
+func main() {
+	harness.Main(compare, harness.Server("server", serve), harness.Worker("client", measure))
+}
+
+func compare(ctx context.Context) error {
+	t := task{Types: harness.Size(types, 10), Objects: harness.Size(100_000, 100)}
+	stop, err := harness.Serve(ctx, "server", t, &t.Server)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	found, err := harness.Compare(*rounds, []string{listwatchWhole, argoWhole, listwatchMetadata, argoMetadata}, func(contender string) (figures harness.Figures, err error) {
+		t.Contender = contender
+		t.Events = harness.Size(20_000, 10)
+		if contender == argoWhole || contender == argoMetadata {
+			t.Events = harness.Size(4_000, 10) // Argo CD gets fewer events, because it needs much more time for each
+		}
+		return figures, harness.Run(ctx, "client", t, &figures)
+	})
+	if err != nil {
+		return err
+	}
+	harness.Must(os.Chdir("..")) // the folder from which Save finds the documents
+	return harness.Save("catalog", harness.Medians(found))
+}
