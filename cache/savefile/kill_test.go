@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -17,7 +18,7 @@ import (
 
 const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the path of the file that the killed process saves
 
-// A process that is killed during a save must leave a complete file. Its temporary file must not survive the next save,
+// A process that is killed during a save must leave a complete file. Its temporary file must not survive a later save,
 // because a process that crashes repeatedly would fill the disk.
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
@@ -40,7 +41,10 @@ func TestSaveSurvivesKill(t *testing.T) {
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
 		require.True(t, want[held(t, path)], "the file must hold a complete state after %d saves", saves)
-		require.LessOrEqual(t, len(names(t, filepath.Dir(path))), 2, "only the last killed process may leave a temporary file behind")
+	}
+	long := time.Now().Add(-leftover - time.Minute)
+	for _, name := range names(t, filepath.Dir(path)) {
+		require.NoError(t, os.Chtimes(filepath.Join(filepath.Dir(path), name), long, long))
 	}
 	require.NoError(t, Save(path, pods(t, "9", 1), origin, (*lw.Object).Raw))
 	require.Equal(t, []string{"pods"}, names(t, filepath.Dir(path)))

@@ -28,8 +28,7 @@ import (
 // its data is on disk. After an error, the file is unchanged, unless only the folder could not be synced.
 //
 // Several processes may save to the same path at the same time. The last process to finish wins. If a process is killed
-// during Save, the next Save removes its temporary file. On Windows, and on file systems without locks, Save removes the
-// file only after an hour.
+// during Save, its temporary file remains. Save removes such a file 10 minutes after the last write to it.
 func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text func(T) string) error {
 	if err := replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) }); err != nil {
 		return fmt.Errorf("savefile: save to %q: %w", path, err)
@@ -95,7 +94,7 @@ var (
 )
 
 // replace atomically replaces the content of a file with the output of write.
-func replace(path string, write func(io.Writer) error) (err error) {
+func replace(path string, write func(io.Writer) error) error {
 	folder, name := filepath.Split(path)
 	if name == "" {
 		return errors.New("the path has no file name")
@@ -107,18 +106,12 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return errors.New("not a regular file")
 	}
 	removeLeftovers(folder, name)
-	file, guard, err := createTemporary(folder, name)
+	file, err := os.CreateTemp(folder, name+".*"+temporary) // with mode 0600
 	if err != nil {
 		return err
 	}
-	defer guard.Close()
-	renamed := false
-	defer func() { // runs even if write panics
-		if !renamed {
-			file.Close()
-			os.Remove(file.Name())
-		}
-	}()
+	defer os.Remove(file.Name()) // has no effect after the rename
+	defer file.Close()
 	if err = write(file); err != nil {
 		return err
 	}
@@ -131,7 +124,6 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	if err = rename(file.Name(), path); err != nil {
 		return err
 	}
-	renamed = true
 	return syncFolder(folder)
 }
 
@@ -153,50 +145,8 @@ func syncFolder(path string) error {
 
 const (
 	temporary = ".tmp"
-	leftover  = time.Hour // minimum age of a leftover where files cannot be locked; an active process writes all the time
+	leftover  = 10 * time.Minute // minimum age of a leftover; an active process writes all the time
 )
-
-// createTemporary creates a temporary file with mode 0600. guard is a second handle that keeps the file locked until
-// after the rename, so that removeLeftovers in another process does not remove the file. If files cannot be locked,
-// guard is nil.
-func createTemporary(folder, name string) (file, guard *os.File, err error) {
-	for {
-		if file, err = os.CreateTemp(folder, name+".*"+temporary); err != nil {
-			return nil, nil, err
-		}
-		guard, err := openLocked(file.Name())
-		switch {
-		case err != nil && !errors.Is(err, os.ErrNotExist):
-			return file, nil, nil
-		case guard != nil && isFile(guard, file.Name()):
-			return file, guard, nil
-		}
-		guard.Close() // another process took the file for a leftover and removes it
-		file.Close()
-	}
-}
-
-// openLocked opens and locks a file. It returns nil if another handle has locked the file. It returns an error if the
-// file cannot be opened or locked.
-func openLocked(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR, 0) // network file systems lock only files that are open for writing
-	if err != nil {
-		return nil, err
-	}
-	busy, err := lock(file)
-	if busy || err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
-}
-
-// isFile reports whether path still refers to an open file.
-func isFile(file *os.File, path string) bool {
-	open, _ := file.Stat()
-	named, _ := os.Lstat(path)
-	return os.SameFile(open, named) // false if one is nil
-}
 
 // removeLeftovers removes temporary files of processes that were killed during Save. Each file can be as large as the
 // saved state, so a process that crashes repeatedly would fill the disk. removeLeftovers ignores errors, because the
@@ -204,21 +154,13 @@ func isFile(file *os.File, path string) bool {
 func removeLeftovers(folder, name string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
-		path := filepath.Join(folder, entry.Name())
 		if !isTemporary(entry.Name(), name) || !entry.Type().IsRegular() {
 			continue
 		}
-		unlocked, err := openLocked(path)
-		if unlocked != nil || err != nil && isOld(entry) {
-			_ = os.Remove(path)
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > leftover {
+			_ = os.Remove(filepath.Join(folder, entry.Name()))
 		}
-		unlocked.Close()
 	}
-}
-
-func isOld(entry os.DirEntry) bool {
-	info, err := entry.Info()
-	return err == nil && time.Since(info.ModTime()) > leftover
 }
 
 // isTemporary reports whether file is the name of a temporary file that Save renames to target. For example, Save

@@ -143,27 +143,19 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
 
-// A later save must remove the temporary files of killed processes, but not a file that another save still writes. If
-// files cannot be locked, it must keep the files that were written recently.
+// A later save must remove the temporary files of killed processes, but not a file that another save still writes.
 func TestLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	long := time.Now().Add(-leftover - time.Minute)
-	_, locks := locked(t, filepath.Join(folder, "probe"))
 	files := map[string]bool{ // the value is true if the file must remain
-		"pods.123.tmp": false, "pods.456.tmp": !locks, "pods.x.123.tmp": true, "pods..tmp": true, "pods.123": true, "other.123.tmp": true, "pods.12x.tmp": true,
+		"pods.123.tmp": false, "pods.456.tmp": true, "pods.x.123.tmp": true, "pods..tmp": true, "pods.123": true, "other.123.tmp": true, "pods.12x.tmp": true,
 	}
 	for name := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("listwatch st"), 0o600))
 		if name != "pods.456.tmp" { // the file pods.456.tmp keeps its recent modification time
 			require.NoError(t, os.Chtimes(filepath.Join(folder, name), long, long))
 		}
-	}
-	if locks {
-		writing, _ := locked(t, filepath.Join(folder, "pods.1.tmp"))
-		defer writing.Close()
-		require.NoError(t, os.Chtimes(writing.Name(), long, long))
-		files["pods.1.tmp"] = true
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "pods.789.tmp"), 0o700))
 	snapshot := pods(t, "7", 1)
@@ -173,28 +165,6 @@ func TestLeftovers(t *testing.T) {
 		require.Equal(t, stays, exists(filepath.Join(folder, name)), name)
 	}
 	require.True(t, exists(filepath.Join(folder, "pods.789.tmp")))
-}
-
-// locked creates and locks a file. ok is false if the system does not support locks.
-func locked(t *testing.T, path string) (file *os.File, ok bool) {
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	file, err := openLocked(path)
-	return file, err == nil && file != nil
-}
-
-// If another process removes the new temporary file before it is locked, Save must create another file.
-func TestTemporaryFileIsRemovedTooEarly(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pods.1.tmp")
-	file, ok := locked(t, path)
-	if !ok { // the system does not support locks
-		return
-	}
-	defer file.Close()
-	require.True(t, isFile(file, path))
-	require.NoError(t, os.Remove(path))
-	require.False(t, isFile(file, path))
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.False(t, isFile(file, path))
 }
 
 func exists(path string) bool {
