@@ -1,8 +1,6 @@
 package compact
 
 import (
-	"sync/atomic"
-
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -17,16 +15,16 @@ type codec struct {
 	plain   *dictionary // used for objects that are stored uncompressed
 }
 
-// NewCodec returns a codec that compresses the objects of inner, which must be a [lw.RawCodec]. The codec is safe for concurrent use, but compresses one object at a time. It also keeps up to
-// 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the codec learns from the
-// objects that it decodes.
+// NewCodec returns a codec that compresses the objects of inner, which must be a [lw.RawCodec]. The codec is safe for
+// concurrent use, but compresses one object at a time. It also keeps up to 1 MiB of recently used objects uncompressed.
+// Each collection needs its own codec, because the codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
 // newCodec returns a codec whose cache of uncompressed objects holds at most hotBytes bytes. If hotBytes is negative,
 // the cache stays empty.
 func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
-	hot := newObjectCache(hotBytes)
-	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
+	hot := &objectCache{limit: hotBytes}
+	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{interval: samples}}
 }
 
 // Decode implements [lw.Codec]. It returns errors from the inner codec.
@@ -62,6 +60,6 @@ func (c *codec) compress(text *lw.Object) *Object {
 		w.raw = append(w.raw[:0], raw...)
 		object = newObject(text, c.plain, w.raw)
 	}
-	c.trainer.observe(raw, len(object.held), c.hot)
+	c.trainer.observe(raw, c.hot)
 	return object
 }

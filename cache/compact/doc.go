@@ -34,11 +34,10 @@
 // # Compression
 //
 // The codec compresses text with zstd at its fastest level. The dictionary of 64 kB consists of 16 objects of the
-// collection. The codec creates a dictionary after 16 objects, after 256 more objects and after 4,096 more objects.
-// Later it creates a dictionary only if the compressed size of the last 4,096 objects grew by a quarter. A dictionary
-// takes about 0.1 MB and is freed with its last object. While 8 dictionaries are in use, the codec does not create
-// another. The first 16 objects, and objects that do not shrink, are stored uncompressed. BenchmarkChoice compares
-// other compressors and levels.
+// collection. The codec creates a dictionary after 16 objects, after 256 more objects, after 4,096 more objects, and so
+// on: each interval is 16 times as long as the previous one. A dictionary takes about 0.1 MB and is freed with its last
+// object. The first 16 objects, and objects that do not shrink, are stored uncompressed. BenchmarkChoice compares other
+// compressors and levels.
 //
 // The codec decompresses each text once to verify it. If the result differs, the text is stored uncompressed. A fault
 // in the compressor can therefore cost memory, but no data.

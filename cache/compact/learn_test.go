@@ -3,6 +3,7 @@ package compact
 import (
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -13,56 +14,43 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt passes n objects of 1,000 bytes to a trainer. compressed is the compressed size of each object in bytes.
-// trainedAt returns the object counts at which the trainer trained a dictionary.
-func trainedAt(l *trainer, n, compressed int) (at []int) {
+// Each interval must be 16 times as long as the previous one.
+func TestTrainingSchedule(t *testing.T) {
+	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	raw := strings.Repeat("0123456789", 100)
-	for i := range n {
+	var at []int
+	for i := range 80_000 {
 		before := l.current.Load()
-		l.observe(raw, compressed, nil)
+		l.observe(raw, nil)
 		if l.current.Load() != before {
 			at = append(at, i+1)
 		}
 	}
-	return at
+	require.Equal(t, []int{16, 16 + 256, 16 + 256 + 4096, 16 + 256 + 4096 + 65536}, at)
 }
 
-func TestTrainingSchedule(t *testing.T) {
-	const last = 4096
-	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
-	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
-	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval after training must only set the expected ratio")
-	require.Empty(t, trainedAt(l, 5*last, 240))
-	require.Equal(t, []int{last}, trainedAt(l, last, 260))
-	require.Empty(t, trainedAt(l, 5*last, 900), "the first interval after training must only set the expected ratio")
-}
-
-// While the maximum number of dictionaries is in use, the codec must not train another dictionary. Unused dictionaries
-// must be freed.
-func TestDictionariesAreBounded(t *testing.T) {
+// The garbage collector must free a dictionary with its last object.
+func TestUnusedDictionariesAreFreed(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
-	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
-	var kept []*Object
-	train := func() { // simulates the end of an interval whose objects compressed worse than expected
-		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
-		kept = append(kept, codec.compress(pod), codec.compress(pod))
+	train := func() *Object {
+		codec.trainer.seen = codec.trainer.interval - 1
+		codec.compress(pod)
+		return codec.compress(pod)
 	}
-	for range 3 * maxAlive {
-		train()
-	}
-	require.EqualValues(t, maxAlive, codec.trainer.alive.Load())
-	for _, object := range kept {
-		require.Equal(t, pod.Raw(), object.Object().Raw())
-	}
+	var freed atomic.Bool
+	kept := train()
+	runtime.AddCleanup(kept.dictionary, func(done *atomic.Bool) { done.Store(true) }, &freed)
+	train()
+	runtime.GC()
+	require.Equal(t, pod.Raw(), kept.Object().Raw())
+	require.False(t, freed.Load())
 	kept = nil
 	collected := func() bool {
 		runtime.GC()
-		return codec.trainer.alive.Load() == 1
+		return freed.Load()
 	}
-	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all dictionaries except the current one must be freed")
-	train()
-	require.EqualValues(t, 2, codec.trainer.alive.Load())
+	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond)
 }
 
 // Large objects must not enlarge a dictionary, and samples must not keep them in memory.
@@ -70,7 +58,7 @@ func TestSamplesAreBounded(t *testing.T) {
 	l := &newCodec(lw.RawCodec{}, hotBytes).trainer
 	large := strings.Repeat("0123456789", maxDictionary)
 	for range samples + 1 {
-		l.observe(large, len(large), nil)
+		l.observe(large, nil)
 	}
 	require.NotNil(t, l.current.Load())
 	for _, text := range l.sample {
