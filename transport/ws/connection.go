@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,11 +30,7 @@ type connection struct {
 	silent   atomic.Bool  // the connection was closed because the peer did not respond
 }
 
-const (
-	accept      = "Sec-Websocket-Accept"
-	extensions  = "Sec-Websocket-Extensions"
-	subprotocol = "Sec-Websocket-Protocol"
-)
+const accept = "Sec-Websocket-Accept"
 
 func responseError(message string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, message) }
 
@@ -47,12 +42,6 @@ func (c *connection) upgrade(ctx context.Context, base *lwhttp.Transport, req *l
 	}
 	if err != nil {
 		return err
-	}
-	for _, name := range []string{extensions, subprotocol} { // gorilla does not check these headers
-		if strings.Trim(strings.Join(header[name], ","), " ,") != "" {
-			_ = upgraded.Close()
-			return responseError("the server selected a " + name + " value that the client did not offer")
-		}
 	}
 	c.upgraded, c.redact = upgraded, redact
 	c.response.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
