@@ -291,16 +291,10 @@ func cause(ctx context.Context, err error) error {
 // withoutQuery removes the query from the URL in an error of net/http, because the URL of a login page may contain
 // tokens.
 func withoutQuery(err error) error {
-	failed, ok := errors.AsType[*url.Error](err)
-	if !ok {
-		return err
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		end := strings.IndexAny(failed.URL+"?", "?#")
+		failed.URL = failed.URL[:end]
 	}
-	target, parseErr := url.Parse(failed.URL)
-	if parseErr != nil {
-		failed.URL = "…"
-		return err
-	}
-	failed.URL = (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
 	return err
 }
 
