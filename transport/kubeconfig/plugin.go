@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -26,9 +27,6 @@ import (
 
 // group is the API group of credential plugins.
 const group = "client.authentication.k8s.io/"
-
-// maxOutput is the maximum size of a plugin's output in bytes.
-const maxOutput = 1 << 20
 
 // plugin runs a credential plugin and caches its latest credential.
 type plugin struct {
@@ -71,8 +69,6 @@ func (l *loader) exec(fields *fields) {
 func (p *plugin) validate(fields *fields) {
 	switch p.version {
 	case group + "v1", group + "v1beta1":
-	case group + "v1alpha1":
-		fields.fail("apiVersion", "Kubernetes no longer supports v1alpha1: update the plugin and regenerate the kubeconfig")
 	default:
 		fields.fail("apiVersion", "the value must be "+group+"v1 or "+group+"v1beta1")
 	}
@@ -189,21 +185,16 @@ func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.
 	cmd := exec.CommandContext(ctx, p.command, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), "KUBERNETES_EXEC_INFO="+string(info))
 	cmd.WaitDelay = time.Second // limits the wait for child processes that keep the output open
-	printed := &limitedBuffer{}
-	cmd.Stdout, cmd.Stderr = printed, p.stderr
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, p.stderr
 	if ask.Spec.Interactive {
 		cmd.Stdin = os.Stdin
 	}
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case len(printed.text) > maxOutput: // the plugin was killed, because its output exceeded the limit
-		err = errFull
-	case err == nil || errors.Is(err, exec.ErrWaitDelay):
-		left := err != nil // the plugin succeeded and left a child process behind, for example an agent
-		if given, until, err = p.parse(printed.text); err != nil && left {
-			err = fmt.Errorf("%w, and a child process of the plugin still keeps it open", err)
-		}
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // the plugin may leave a child process behind, for example an agent
+		given, until, err = p.parse(printed.Bytes())
 	}
 	return given, until, err
 }
@@ -261,19 +252,6 @@ func (p *plugin) failed(err error) *Error {
 	}
 	failed.err = fmt.Errorf("the credential plugin %s: %w%s", p.command, err, install)
 	return &failed
-}
-
-// limitedBuffer is a buffer whose writes fail when it contains more than maxOutput bytes.
-type limitedBuffer struct{ text []byte }
-
-var errFull = errors.New("the output is larger than 1 MiB")
-
-func (l *limitedBuffer) Write(p []byte) (int, error) {
-	if len(l.text) > maxOutput {
-		return 0, errFull
-	}
-	l.text = append(l.text, p...)
-	return len(p), nil
 }
 
 // printable replaces white space and control characters in text with single spaces.
