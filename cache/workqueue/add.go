@@ -2,7 +2,6 @@ package workqueue
 
 import (
 	"container/heap"
-	"math"
 	"time"
 )
 
@@ -75,7 +74,7 @@ func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
 	}
-	q.promote(q.now())
+	q.promote()
 	q.push(e)
 }
 
@@ -91,8 +90,9 @@ func (q *Queue[K]) push(e *entry[K]) {
 }
 
 // promote makes all due keys ready.
-func (q *Queue[K]) promote(now offset) {
-	for len(q.delayed) > 0 && q.delayed[0].due <= now {
+func (q *Queue[K]) promote() {
+	now := time.Now()
+	for len(q.delayed) > 0 && !q.delayed[0].due.After(now) {
 		q.push(q.popDelayed())
 	}
 }
@@ -118,9 +118,8 @@ func (q *Queue[K]) retry(e *entry[K]) {
 
 // delay queues a key after a delay, unless the key already has an earlier due time.
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
-	due := q.now()
-	due += min(delay, math.MaxInt64-due) // a rate limiter that never allows a retry returns the maximum duration
-	if e.delayed && due >= e.due {
+	due := time.Now().Add(delay)
+	if e.delayed && !due.Before(e.due) {
 		return
 	}
 	q.sequence++
@@ -132,15 +131,17 @@ func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 		heap.Push(&q.delayed, e)
 	}
 	if q.delayed[0] == e {
-		q.setTimer(due)
+		q.setTimer()
 	}
 }
 
-func (q *Queue[K]) setTimer(due offset) {
+// setTimer sets the timer for the first delayed key.
+func (q *Queue[K]) setTimer() {
+	wait := time.Until(q.delayed[0].due)
 	if q.timer == nil {
-		q.timer = time.AfterFunc(due-q.now(), q.onTimer)
+		q.timer = time.AfterFunc(wait, q.onTimer)
 	} else {
-		q.timer.Reset(due - q.now())
+		q.timer.Reset(wait)
 	}
 }
 
@@ -148,8 +149,8 @@ func (q *Queue[K]) setTimer(due offset) {
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.promote(q.now())
+	q.promote()
 	if len(q.delayed) > 0 {
-		q.setTimer(q.delayed[0].due)
+		q.setTimer()
 	}
 }

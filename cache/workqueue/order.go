@@ -1,12 +1,14 @@
 package workqueue
 
+import "cmp"
+
 // delays is a heap of the delayed keys, ordered by due time. It implements heap.Interface.
 type delays[K comparable] []*entry[K]
 
 func (d delays[K]) Len() int { return len(d) }
 
 func (d delays[K]) Less(i, j int) bool {
-	return d[i].due < d[j].due || d[i].due == d[j].due && d[i].sequence < d[j].sequence
+	return cmp.Or(d[i].due.Compare(d[j].due), cmp.Compare(d[i].sequence, d[j].sequence)) < 0
 }
 
 func (d delays[K]) Swap(i, j int) {

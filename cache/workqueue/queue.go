@@ -22,13 +22,9 @@ type Queue[K comparable] struct {
 	delayed  delays[K]
 	sequence uint64      // number of delays so far
 	timer    *time.Timer // runs onTimer when the first delayed key is due, or earlier; nil before the first delay
-	created  time.Time
-	active   int // number of keys that workers are processing
+	active   int         // number of keys that workers are processing
 	closed   bool
 }
-
-// offset is the time since the queue was created. It uses a third of the memory of a time.Time.
-type offset = time.Duration
 
 // entry is the state of a key. A key may be delayed and also ready or active. If a key is added while it is active, it
 // becomes dirty instead of ready.
@@ -43,7 +39,7 @@ type entry[K comparable] struct {
 	failed bool // Retry was called while the key was active
 
 	delayed  bool
-	due      offset
+	due      time.Time
 	sequence uint64 // keeps keys with the same due time in the order of the calls
 	index    int    // position in the heap of delayed keys
 }
@@ -55,7 +51,7 @@ type entry[K comparable] struct {
 func New[K comparable]() *Queue[K] {
 	q := &Queue[K]{
 		baseDelay: 5 * time.Millisecond, maxDelay: 1000 * time.Second, limiter: rate.NewLimiter(10, 100),
-		entries: map[K]*entry[K]{}, created: time.Now(),
+		entries: map[K]*entry[K]{},
 	}
 	q.changed.L = &q.mu
 	return q
@@ -159,8 +155,6 @@ func (q *Queue[K]) Len() int {
 	defer q.mu.Unlock()
 	return len(q.ready)
 }
-
-func (q *Queue[K]) now() offset { return time.Since(q.created) }
 
 func (q *Queue[K]) wakeAll() {
 	q.mu.Lock()
