@@ -42,9 +42,8 @@ func (m *plainModel) next() (c queuedObject, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1
 	}
-	now, changed := m.known, false
+	now := m.known
 	for i, c := range m.waiting {
-		changed = changed || !c.Resync
 		if c.Type == lw.Deleted && m.known != nil {
 			return queuedObject{objectChange{Type: lw.Deleted, Old: c.Old}, m.known}, i + 1
 		}
@@ -55,10 +54,8 @@ func (m *plainModel) next() (c queuedObject, n int) {
 		return c, 0
 	case m.known == nil:
 		return queuedObject{objectChange{Type: lw.Added, New: now}, nil}, n
-	case changed:
-		return queuedObject{objectChange{Type: lw.Modified, Old: m.known, New: now}, m.known}, n
 	case n > 0:
-		return queuedObject{objectChange{Type: lw.Modified, Old: now, New: now, Resync: true}, now}, n
+		return queuedObject{objectChange{Type: lw.Modified, Old: m.known, New: now}, m.known}, n
 	}
 	return c, 0
 }
@@ -102,10 +99,6 @@ func (l *sequence) write(kind lw.EventType, object *testObject) {
 	if kind == lw.Deleted {
 		c.Old = &testObject{uid: c.stored.uid, version: l.last, matches: c.stored.matches}
 	}
-	l.enqueue(c)
-}
-
-func (l *sequence) enqueue(c queuedObject) {
 	l.r.enqueue(c.Change, c.stored)
 	l.model.waiting = append(l.model.waiting, c)
 }
@@ -117,7 +110,6 @@ func (l *sequence) enqueue(c queuedObject) {
 //   - '~' or 'm' updates it.
 //   - '-' deletes it.
 //   - '*' or 'x' deletes it and adds it with another UID.
-//   - 'r' is a resync.
 //   - '.' takes the next change.
 //
 // After 'p', 'm' and 'x', the object does not match the filter.
@@ -140,8 +132,6 @@ func (l *sequence) step(op byte) bool {
 	case '*', 'x':
 		l.write(lw.Deleted, nil)
 		l.write(lw.Added, object)
-	case 'r':
-		l.enqueue(queuedObject{objectChange{Type: lw.Modified, Old: l.object, New: l.object, Resync: true}, l.object})
 	}
 	if l.model.policy == Coalesce {
 		require.LessOrEqual(l.t, l.r.Len(), 2, l.steps)
@@ -166,7 +156,7 @@ func (l *sequence) take() bool {
 	if !ok {
 		return false
 	}
-	require.Equal(l.t, []any{want.Type, want.Old, want.New, want.Resync}, []any{c.Type, c.Old, c.New, c.Resync}, l.steps)
+	require.Equal(l.t, []any{want.Type, want.Old, want.New}, []any{c.Type, c.Old, c.New}, l.steps)
 	require.Equal(l.t, c.Type == lw.Added, l.reported == nil, l.steps)
 	if c.Type == lw.Deleted {
 		require.Equal(l.t, l.reported.uid, c.Old.uid, l.steps)
@@ -185,9 +175,9 @@ func (l *sequence) take() bool {
 func TestCoalesceSequences(t *testing.T) {
 	for policy := range Unbounded + 1 {
 		for _, filter := range []bool{false, true} {
-			ops := "+~-*r."
+			ops := "+~-*."
 			if filter {
-				ops = "+~-*r.pmx"
+				ops = "+~-*.pmx"
 			}
 			runSequences(t, policy, filter, ops, "", 5)
 		}

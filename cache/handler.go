@@ -33,8 +33,8 @@ type HandlerOptions[T any] struct {
 	Capacity int // maximum number of queued changes under Block; zero means 1000; an event with several changes may exceed it
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
-	// to reconcile with an external system that cannot be watched. While a resync is still queued, no other resync
-	// begins. Under Block, a resync uses at most half of Capacity, so that other changes are queued next to it.
+	// to reconcile with an external system that cannot be watched. The handler receives queued changes first. Until a
+	// resync is complete, no other resync begins.
 	Resync time.Duration
 
 	// OnPanic receives the value and the stack of a panic in Filter or in one of the handler's funcs. The handler then
@@ -52,9 +52,6 @@ type Registration[T lw.Keyed] struct {
 	queue    *queue[T]
 	synced   chan struct{}
 	handler  *Handler[T] // nil for a Changes loop
-
-	// Only the handler's goroutine uses the remaining field.
-	resyncing []T // objects that the current resync has not queued yet
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
@@ -133,14 +130,24 @@ func (r *Registration[T]) run(ctx context.Context) {
 func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) bool) (parked bool) {
 	resyncs := r.opts.Resync > 0
 	due := time.Now().Add(r.opts.Resync)
+	var resyncing []T // objects that the current resync has not delivered yet
+	deliver := func(queued queuedChange[T]) (more bool) {
+		change, ok := r.filter(queued)
+		return !ok || yield(change)
+	}
 	for ctx.Err() == nil {
 		next, found := r.queue.take(!resyncs)
-		r.queueResync()
 		switch {
 		case found == queueClosed:
 			return false
 		case found == queueParked:
 			return true
+		case found == queueEmpty && len(resyncing) > 0:
+			var change queuedChange[T]
+			var ok bool
+			if resyncing, change, ok = r.resync(resyncing); ok && !deliver(change) {
+				return false
+			}
 		case found == queueEmpty:
 			var fired <-chan time.Time // never receives a value if resyncs are disabled
 			if resyncs {
@@ -154,15 +161,14 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 		case next.isMark:
 			r.markSynced()
 		default:
-			if change, ok := r.filter(next.change); ok && !yield(change) {
+			if !deliver(next.change) {
 				return false
 			}
 		}
 		if resyncs && !time.Now().Before(due) { // a handler that is always busy never waits for the timer
 			due = time.Now().Add(r.opts.Resync)
-			if len(r.resyncing) == 0 && !r.queue.hasResyncs() { // otherwise resyncs would pile up for a slow handler
-				r.resyncing = r.informer.Store().List()
-				r.queueResync()
+			if len(resyncing) == 0 { // otherwise resyncs would pile up for a slow handler
+				resyncing = r.informer.Store().List()
 			}
 		}
 	}
@@ -176,21 +182,20 @@ func (r *Registration[T]) markSynced() {
 	r.informer.closeIfSynced()
 }
 
-// queueResync queues the objects of the current resync as Modified changes, until the queue has no more capacity for
-// them. It skips objects that were deleted since the resync began.
-func (r *Registration[T]) queueResync() {
-	if len(r.resyncing) == 0 {
-		return
-	}
-	r.informer.mu.Lock()
+// resync returns the resync change of the first object that still exists, and the objects after it. It returns false if
+// there is no such object, or while the handler has queued changes, because a resync must not precede them.
+func (r *Registration[T]) resync(objects []T) (rest []T, change queuedChange[T], ok bool) {
+	r.informer.mu.Lock() // the store and the queue agree while the lock is held
 	defer r.informer.mu.Unlock()
 	store := r.informer.Store()
-	for len(r.resyncing) > 0 && r.queue.hasCapacityForResync() {
-		if object, ok := store.Get(store.key(r.resyncing[0])); ok {
-			r.enqueue(Change[T]{Type: lw.Modified, Old: object, New: object, Resync: true}, object)
+	for len(objects) > 0 && r.Len() == 0 {
+		object, ok := store.Get(store.key(objects[0]))
+		objects = objects[1:]
+		if ok {
+			return objects, queuedChange[T]{Change[T]{Type: lw.Modified, Old: object, New: object, Resync: true}, object}, true
 		}
-		r.resyncing = r.resyncing[1:]
 	}
+	return objects, change, false
 }
 
 // filter returns the change that the handler receives. It returns false if the filter drops the change.

@@ -50,7 +50,6 @@ type queue[T any] struct {
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	peak          int                 // maximum size of byKey since it was created
 	length        int
-	resyncs       int           // number of queued changes with Resync set
 	closed        bool          // new items are ignored
 	startConsumer func()        // starts the consumer goroutine; nil while it must not start
 	consuming     bool          // a consumer goroutine is running
@@ -97,7 +96,6 @@ func (q *queue[T]) append(i *item[T]) {
 	i.prev.next, i.next.prev = i, i
 	if !i.isMark {
 		q.length++
-		q.countResync(i, 1)
 		if q.policy == Coalesce {
 			q.byKey[i.key] = i
 			q.peak = max(q.peak, len(q.byKey))
@@ -141,10 +139,6 @@ func (q *queue[T]) release() {
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
-	case later.Resync: // the queued change already contains this object or deletes it
-	case first.Resync:
-		q.countResync(waiting, -1)
-		waiting.change = later
 	case first.Type == lw.Deleted:
 		q.append(&item[T]{change: later, key: waiting.key, deletion: waiting})
 	case first.Type == lw.Added && later.Type == lw.Deleted:
@@ -165,7 +159,6 @@ func (q *queue[T]) unlink(i *item[T]) {
 		return
 	}
 	q.length--
-	q.countResync(i, -1)
 	switch last := q.byKey[i.key]; {
 	case last == nil: // the policy is not Coalesce
 	case last != i:
@@ -233,31 +226,6 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// countResync adds n to the number of queued resync changes if i is a resync change.
-func (q *queue[T]) countResync(i *item[T], n int) {
-	if i.change.Resync {
-		q.resyncs += n
-	}
-}
-
-// hasResyncs reports whether any resync changes are queued.
-func (q *queue[T]) hasResyncs() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.resyncs > 0
-}
-
-// hasCapacityForResync reports whether a resync may queue another change. Under Block, a resync leaves half of the
-// capacity to the stream. Otherwise it would block the stream until all objects are resynced.
-func (q *queue[T]) hasCapacityForResync() bool {
-	if q.policy != Block {
-		return true
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.length < q.capacity && q.resyncs < (q.capacity+1)/2
-}
-
 // close discards all items and makes the queue ignore new items.
 func (q *queue[T]) close() {
 	q.mu.Lock()
@@ -267,7 +235,7 @@ func (q *queue[T]) close() {
 	}
 	q.closed, q.startConsumer = true, nil
 	q.head.prev, q.head.next = &q.head, &q.head
-	q.length, q.resyncs, q.byKey = 0, 0, nil
+	q.length, q.byKey = 0, nil
 	if !q.consuming {
 		close(q.done)
 	}
