@@ -245,17 +245,18 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 	return cell
 }
 
+// remove removes slot from the posting of key. It has no effect if the posting lacks the slot, because the object was
+// modified in place or the key does not equal itself, like NaN.
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	cell, p := x.find(key)
-	if p == nil || !p.slots.Has(slot) {
-		return // the object was modified in place, or the key does not equal itself, like NaN
-	}
-	if p.slots.Len() > 1 {
-		x.ownPosting(epoch, cell, p).slots.Remove(epoch, slot)
+	if p == nil {
 		return
 	}
-	x.cells.Clear(epoch, cell)
-	x.table.Remove(epoch, x.hash(key), cell)
+	p = x.ownPosting(epoch, cell, p)
+	if p.slots.Remove(epoch, slot); p.slots.Len() == 0 {
+		x.cells.Clear(epoch, cell)
+		x.table.Remove(epoch, x.hash(key), cell)
+	}
 }
 
 // ownPosting returns p if it was created in this epoch. Otherwise it replaces p with a copy and returns the copy. The

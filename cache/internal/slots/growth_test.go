@@ -34,6 +34,7 @@ func TestLargeSets(t *testing.T) {
 		whole := s
 		epoch++
 		for i, slot := range order {
+			s.Remove(epoch, slot+1) // not a member
 			if s.Remove(epoch, slot); i == n/2 {
 				requireMembers(t, name, s, slices.Sorted(slices.Values(order[n/2+1:])))
 			}
@@ -49,13 +50,6 @@ func requireMembers(t *testing.T, name string, s Set, want []uint32) {
 	s.All(func(slot uint32) bool { members = append(members, slot); return true })
 	require.True(t, slices.Equal(want, members), name)
 	require.Equal(t, len(want), s.Len(), name)
-	for i, slot := range want {
-		require.True(t, s.Has(slot), name)
-		require.False(t, s.Has(slot+1), name)
-		if i%100 == 0 {
-			require.False(t, s.Has(slot+2), name)
-		}
-	}
 }
 
 // A list inserts its objects mostly in ascending order. If these insertions left the nodes half full, the set would use

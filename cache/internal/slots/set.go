@@ -44,23 +44,6 @@ func (n *node) all(each func(slot uint32) bool) bool {
 	return true
 }
 
-// Has reports whether a slot is a member.
-func (s *Set) Has(slot uint32) bool {
-	if s.length < 2 {
-		return s.length == 1 && s.one == slot
-	}
-	for n := s.root; ; {
-		at := n.find(slot)
-		switch {
-		case at == len(n.members):
-			return false
-		case n.children == nil:
-			return n.members[at] == slot
-		}
-		n = n.children[at]
-	}
-}
-
 // Insert adds a slot, which must not be a member.
 func (s *Set) Insert(epoch uint64, slot uint32) {
 	s.length++
@@ -78,14 +61,20 @@ func (s *Set) Insert(epoch uint64, slot uint32) {
 	}
 }
 
-// Remove removes a slot, which must be a member.
+// Remove removes a slot. It has no effect if the slot is not a member.
 func (s *Set) Remove(epoch uint64, slot uint32) {
-	s.length--
-	if s.length == 0 {
+	switch {
+	case s.length == 1 && s.one == slot:
+		s.length = 0
+		return
+	case s.length < 2:
 		return
 	}
 	s.root = s.root.own(epoch)
-	s.root.remove(epoch, slot)
+	if !s.root.remove(epoch, slot) {
+		return
+	}
+	s.length--
 	for len(s.root.children) == 1 {
 		s.root = s.root.children[0]
 	}
@@ -166,19 +155,26 @@ func (n *node) place(at int, member uint32, child *node) {
 	}
 }
 
-// remove removes a member from n, which must already have been copied for this epoch. n may become empty.
-func (n *node) remove(epoch uint64, slot uint32) {
+// remove removes a member from n, which must already have been copied for this epoch. n may become empty. remove returns
+// false if the slot is not a member.
+func (n *node) remove(epoch uint64, slot uint32) bool {
 	at := n.find(slot)
+	if at == len(n.members) || n.children == nil && n.members[at] != slot {
+		return false
+	}
 	if n.children != nil {
 		child := n.ownChild(epoch, at)
-		child.remove(epoch, slot)
+		if !child.remove(epoch, slot) {
+			return false
+		}
 		if len(child.members) > 0 {
 			n.members[at] = child.last()
-			return
+			return true
 		}
 		n.children = slices.Delete(n.children, at, at+1)
 	}
 	n.members = slices.Delete(n.members, at, at+1)
+	return true
 }
 
 // find returns the index of the first member that is not less than slot. If there is no such member, it returns the
