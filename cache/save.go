@@ -179,7 +179,6 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 		state.objects = append(state.objects, object)
 	}
 	in.checksum()
-	in.expectEnd()
 	if in.err == nil {
 		i.restored = state
 	}
@@ -281,20 +280,6 @@ func (r *decoder) checksum() {
 	if r.number(4) != uint64(sum) {
 		r.failCorrupt("checksum mismatch")
 	}
-}
-
-// expectEnd fails if the input does not end at the current position.
-func (r *decoder) expectEnd() {
-	if r.pos == r.end {
-		switch err := r.fill(); err {
-		case io.EOF:
-			return
-		case nil:
-		default:
-			r.fail(err.Error(), err)
-		}
-	}
-	r.failCorrupt("data after the last checksum")
 }
 
 // next returns the next n bytes, which are valid until the next call, or nil after an error.
