@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -188,16 +189,6 @@ type choice struct {
 // server, so a WebSocket would fail, too. Its handshake would also expose the token in a subprotocol, which proxies may
 // log. Package ws wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
 func isTransportError(err error) bool {
-	if errors.Is(err, errors.ErrUnsupported) {
-		return true
-	}
 	status, ok := errors.AsType[*lw.StatusError](err)
-	if !ok {
-		return false
-	}
-	switch status.Code {
-	case 400, 405, 426, 501, 502:
-		return true
-	}
-	return false
+	return errors.Is(err, errors.ErrUnsupported) || ok && slices.Contains([]int{400, 405, 426, 501, 502}, status.Code)
 }
