@@ -63,8 +63,11 @@ func readFile(path string) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
-		if strings.Contains(message, "unknown anchor") { // the error omits the name of the anchor, because it may be a password
+		switch {
+		case strings.Contains(message, "unknown anchor"): // the error omits the name of the anchor, because it may be a password
 			message = "an alias has no anchor: put a string that starts with * in quotes"
+		case strings.Contains(message, "cannot start any token"):
+			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
 		}
 		return nil, errors.New(message)
 	}
