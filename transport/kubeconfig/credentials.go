@@ -64,11 +64,6 @@ func (l *loader) user(fields *fields) {
 	}
 }
 
-// isToken reports whether text is valid in an Authorization header.
-func isToken(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
 // credentials sets the credentials in the fields of a user.
 func (l *loader) credentials(fields *fields) {
 	http := l.config.HTTP
@@ -79,7 +74,7 @@ func (l *loader) credentials(fields *fields) {
 		fields.fail("auth-provider", "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
 	}
 	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
-	if !isToken(http.Token) {
+	if strings.ContainsFunc(http.Token, func(r rune) bool { return r <= ' ' || r > '~' }) { // invalid in an Authorization header
 		fields.fail("token", "the value contains an invalid character")
 	}
 	if http.TokenFile != "" {

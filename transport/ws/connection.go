@@ -5,7 +5,6 @@ package ws
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -31,8 +30,6 @@ type connection struct {
 }
 
 const accept = "Sec-Websocket-Accept"
-
-func responseError(message string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, message) }
 
 // upgrade sends gorilla's handshake request through the HTTP transport and keeps the response for gorilla.
 func (c *connection) upgrade(ctx context.Context, base *lwhttp.Transport, req *lw.Request, handshake http.Header) error {

@@ -5,6 +5,7 @@ package ws
 import (
 	"context"
 	"crypto/fips140"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -62,7 +63,7 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	case err == nil:
 		return &lw.Response{ReadCloser: newBody(ctx, conn, c, t.limit), Redact: c.redact}, nil
 	case c.upgraded != nil: // the HTTP transport accepted the response, but gorilla did not
-		err = responseError(c.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
+		err = fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, c.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 	}
 	return nil, err
 }
