@@ -89,7 +89,7 @@ func (x *Index[T, K]) Remove() {
 // snapshot belongs to another store.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 	if snapshot.store != x.store {
-		panic(errForeignSnapshot)
+		panic("cache: the snapshot belongs to another store")
 	}
 	for _, frozen := range snapshot.indexes {
 		if frozen, ok := frozen.(*Index[T, K]); ok && frozen.live == x.live {

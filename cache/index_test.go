@@ -284,7 +284,7 @@ func TestForeignSnapshotPanics(t *testing.T) {
 	books, _ := newLibrary()
 	other, _ := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
-	require.PanicsWithValue(t, errForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
+	require.PanicsWithValue(t, "cache: the snapshot belongs to another store", func() { byAuthor.In(other.Snapshot()) })
 }
 
 // Objects that cannot be compared must count as changed when they are written again.

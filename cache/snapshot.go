@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"errors"
 	"iter"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -104,6 +103,3 @@ type Change[T any] struct {
 	// HandlerOptions.Resync.
 	Resync bool
 }
-
-// errForeignSnapshot reports that a snapshot belongs to another store.
-var errForeignSnapshot = errors.New("cache: the snapshot belongs to another store")
