@@ -77,7 +77,7 @@ func ExampleInformer() {
 		panic(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"namespace":"shop","name":"web-0"},"spec":{"nodeName":"n1"}}`); err != nil {
+	if _, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"web-0"},"spec":{"nodeName":"n1"}}`); err != nil {
 		panic(err)
 	}
 	transport, err := lwhttp.New(server.URL, nil)
@@ -106,7 +106,7 @@ func ExampleInformer() {
 	go func() { done <- informer.Run(ctx) }()
 	<-informer.Synced()
 	for _, pod := range []string{`{"metadata":{"namespace":"shop","name":"web-1"}}`, `{"metadata":{"namespace":"shop","name":"web-2"},"spec":{"nodeName":"n1"}}`} {
-		if _, err := server.Create("pods", pod); err != nil {
+		if _, err := server.Put("pods", pod); err != nil {
 			panic(err)
 		}
 	}

@@ -100,7 +100,7 @@ func TestKubectlFindsResources(t *testing.T) {
 func TestKubectlWatches(t *testing.T) {
 	k := newKubectl(t)
 	create := func(name string) {
-		_, err := k.server.Create("configmaps", map[string]any{"metadata": map[string]any{"name": name}})
+		_, err := k.server.Put("configmaps", map[string]any{"metadata": map[string]any{"name": name}})
 		require.NoError(t, err)
 	}
 	create("first")

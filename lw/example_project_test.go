@@ -18,7 +18,7 @@ func ExampleProject() {
 		panic(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"name":"web-0","labels":{"app":"web"},"annotations":{"long":"…"}},
+	if _, err := server.Put("pods", `{"metadata":{"name":"web-0","labels":{"app":"web"},"annotations":{"long":"…"}},
 		"spec":{"nodeName":"n1","containers":[{"name":"main","image":"nginx:1.27"},{"name":"proxy","image":"envoy:1.31"}]}}`); err != nil {
 		panic(err)
 	}
@@ -60,7 +60,7 @@ func ExampleOmit() {
 		panic(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"name":"web-0","annotations":{"long":"…"}},
+	if _, err := server.Put("pods", `{"metadata":{"name":"web-0","annotations":{"long":"…"}},
 		"spec":{"containers":[{"name":"main","env":[{"name":"LONG","value":"…"}]}]},"status":{"phase":"Running"}}`); err != nil {
 		panic(err)
 	}

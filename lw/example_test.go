@@ -21,7 +21,7 @@ func ExampleListAndWatch() {
 	}
 	defer server.Close()
 	create := func(name string) {
-		if _, err := server.Create("pods", `{"metadata":{"name":"`+name+`"},"status":{"phase":"Pending"}}`); err != nil {
+		if _, err := server.Put("pods", `{"metadata":{"name":"`+name+`"},"status":{"phase":"Pending"}}`); err != nil {
 			panic(err)
 		}
 	}
@@ -61,7 +61,7 @@ func ExampleListAndWatch_until() {
 		panic(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Pending"}}`); err != nil {
+	if _, err := server.Put("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Pending"}}`); err != nil {
 		panic(err)
 	}
 	transport, err := http.New(server.URL, nil)

@@ -11,7 +11,7 @@ import (
 
 func TestWatchesReportBindings(t *testing.T) {
 	s := start(t, nil)
-	_, err := s.Create("pods", `{"metadata":{"name":"p","namespace":"t"},"status":{"conditions":[
+	_, err := s.Put("pods", `{"metadata":{"name":"p","namespace":"t"},"status":{"conditions":[
 		{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
 	require.NoError(t, err)
 	w := openWatch(t, s.URL+"/api/v1/pods?watch=1")

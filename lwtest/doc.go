@@ -10,7 +10,7 @@
 //	s, err := lwtest.Start(nil)
 //	…
 //	defer s.Close()
-//	s.Create("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
+//	s.Put("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
 //	http.Get(s.URL + "/api/v1/namespaces/t/pods")
 //	http.Get(s.URL + "/api/v1/pods?watch=1")
 //
@@ -18,8 +18,8 @@
 // core group, and deployments of apps/v1. It also serves one custom resource, widgets of lw.example.com/v1. A
 // CustomResourceDefinition adds more; see below. An object can be created in a namespace that does not exist.
 //
-// [Server.Create], [Server.Put] and [Server.Delete] write without HTTP. [Server.State] returns the state that an
-// up-to-date client must hold.
+// [Server.Put] and [Server.Delete] write without HTTP. [Server.State] returns the state that an up-to-date client must
+// hold.
 //
 // A Server is an [http.Handler], so it can run behind TLS or a proxy. Web pages from the origins in
 // [Options.AllowedOrigins] can use fetch. Their preflight requests need no token.
@@ -54,9 +54,9 @@
 //   - [Server.Close] kills the server, and [Server.Restart] starts it again.
 //   - [Server.Fail] makes the next matching requests fail.
 //
-// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall], [HangUp], [Truncate], [Garbage] or
-// [Expire]. [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message, a ping or a
-// custom close code.
+// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall], [HangUp] or [Expire]. [ReplaceEvent] sends
+// arbitrary data instead of an event, for example half of it. Over WebSocket, it can send a fragmented or binary
+// message, a ping or a custom close code.
 //
 // [Server.Requests] returns the requests that the server received. [Server.Open] returns those that are still in
 // progress.

@@ -63,13 +63,13 @@ func ExampleServer_customResource() {
 	}
 	defer server.Close()
 	const definitions = "customresourcedefinitions.apiextensions.k8s.io"
-	if _, err := server.Create(definitions, `{"metadata": {"name": "orders.shop.example.com"}, "spec": {
+	if _, err := server.Put(definitions, `{"metadata": {"name": "orders.shop.example.com"}, "spec": {
 		"group": "shop.example.com", "scope": "Namespaced", "names": {"plural": "orders", "kind": "Order"}, "versions": [
 			{"name": "v1", "served": true, "storage": true,
 				"additionalPrinterColumns": [{"name": "Total", "type": "integer", "jsonPath": ".spec.total"}]}]}}`); err != nil {
 		panic(err)
 	}
-	order, err := server.Create("orders.shop.example.com", `{"metadata":{"name":"first"},"spec":{"total":3}}`)
+	order, err := server.Put("orders.shop.example.com", `{"metadata":{"name":"first"},"spec":{"total":3}}`)
 	if err != nil {
 		panic(err)
 	}
@@ -78,7 +78,7 @@ func ExampleServer_customResource() {
 	if err := server.Delete(definitions, "", "orders.shop.example.com"); err != nil {
 		panic(err)
 	}
-	_, err = server.Create("orders.shop.example.com", `{"metadata":{"name":"second"}}`)
+	_, err = server.Put("orders.shop.example.com", `{"metadata":{"name":"second"}}`)
 	fmt.Println(err)
 	// Output:
 	// default/first at resourceVersion 3

@@ -18,8 +18,8 @@ func ExampleStart() {
 		return
 	}
 	defer s.Close()
-	s.Create("pods", `{"metadata":{"name":"a","namespace":"t"},"spec":{"nodeName":"n1"}}`)
-	s.Create("pods", `{"metadata":{"name":"b","namespace":"t"}}`)
+	s.Put("pods", `{"metadata":{"name":"a","namespace":"t"},"spec":{"nodeName":"n1"}}`)
+	s.Put("pods", `{"metadata":{"name":"b","namespace":"t"}}`)
 
 	res, err := http.Get(s.URL + "/api/v1/namespaces/t/pods?limit=1")
 	if err != nil {
@@ -59,7 +59,7 @@ func ExampleServer_Fail() {
 	}
 	fmt.Println(len(s.Requests(lwtest.Lists)), "lists")
 
-	s.Create("pods", `{"metadata":{"name":"a"}}`)
+	s.Put("pods", `{"metadata":{"name":"a"}}`)
 	s.Compact()
 	res, err := http.Get(s.URL + "/api/v1/pods?watch=1&resourceVersion=1")
 	if err != nil {

@@ -2,9 +2,9 @@ package lwtest
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -73,44 +73,31 @@ func HangUp() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
 
-// Truncate returns a Fault that forwards n watch events, cuts the next event in half, and ends the response as if it
-// were complete. A list counts as one event. Over WebSocket, it sends the first half of the frame and cuts the
-// connection.
-func Truncate(n int) Fault {
-	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
-	return spoil(n, half, func(event []byte) ([]byte, bool) {
-		return half(newFrame(websocket.TextMessage, event)), false
-	})
-}
-
-// Garbage returns a Fault that forwards n watch events, sends invalid JSON instead of the next event, and ends the
-// response. A list counts as one event. Over WebSocket, it sends a TEXT message and CLOSE 1000.
-func Garbage(n int) Fault { return endWith(n, []byte("\x1f\x8b this is not JSON }\n")) }
-
 // Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event, and
 // ends the watch. Over WebSocket, the client must end it, because Firefox loses messages that arrive just before the
 // connection is cut. Unlike [Server.Compact], it does not expire resourceVersions.
 func Expire(n int) Fault {
 	last := eventFrame("ERROR", encodeStatus(expired("too old resource version: 1 (2)"), ""))
-	return spoil(n, func([]byte) []byte { return last }, func([]byte) ([]byte, bool) {
-		return newFrame(websocket.TextMessage, last), true
-	})
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		ReplaceEvent(n, func([]byte) ([]byte, bool) {
+			if isWebSocket(r) {
+				return newFrame(websocket.TextMessage, last), true
+			}
+			return last, false
+		})(w, r, next)
+	}
 }
 
-// endWith returns a Fault that forwards n events, sends last instead of the next event, and ends the response.
-func endWith(n int, last []byte) Fault {
-	return spoil(n, func([]byte) []byte { return last }, func([]byte) ([]byte, bool) {
-		text := bytes.ToValidUTF8(last, []byte("?")) // a TEXT message must be valid UTF-8
-		return append(newFrame(websocket.TextMessage, text), newFrame(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))...), false
-	})
-}
-
-// ReplaceFrame returns a Fault that replaces one event of a watch over WebSocket. It forwards n events unchanged and
-// calls with(event) for the next event. If n is negative, it calls with(nil) immediately after the handshake. It writes
-// the returned bytes to the connection as raw WebSocket data: complete frames, partial frames or nothing. If goOn is
-// true, the watch continues. Otherwise, the connection is cut without a CLOSE frame. Other responses are not affected.
-func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
-	return spoil(n, nil, with)
+// ReplaceEvent returns a Fault that forwards n watch events, calls with(event) for the next event, and writes the
+// returned bytes instead of the event, for example half of it or invalid JSON. A list counts as one event. Over
+// WebSocket, the bytes are raw data: complete frames, partial frames or nothing.
+//
+// If goOn is true, the watch continues. Otherwise, the response ends as if it were complete, and a WebSocket is cut
+// without a CLOSE frame. If n is negative, with(nil) is called immediately after the handshake of a WebSocket.
+func ReplaceEvent(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(&replacer{w, isWebSocket(r), n, with}, r)
+	}
 }
 
 // newFrame returns a WebSocket frame of the type opcode as a server sends it (RFC 6455, section 5.2).
@@ -127,71 +114,67 @@ func newFrame(opcode byte, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// spoil returns a Fault that forwards n events and replaces the next event. Over HTTP, it calls change, unless change is
-// nil, and ends the response. A list counts as one event. Over WebSocket, it calls with, which also decides whether the
-// watch continues.
-func spoil(n int, change func(event []byte) []byte, with func(event []byte) (sent []byte, goOn bool)) Fault {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		next.ServeHTTP(&spoiler{w, n, change, with}, r)
-	}
-}
-
-// spoiler is a ResponseWriter that replaces the data of a single write. It relies on handlers that write each event or
-// list with a single call. After Hijack, it replaces a TEXT message of the connection instead.
-type spoiler struct {
+// replacer is a ResponseWriter that replaces the data of a single write. It relies on handlers that write each event or
+// list with a single call. For a WebSocket, it replaces a TEXT message of the connection instead.
+type replacer struct {
 	http.ResponseWriter
+	socket bool
 	left   int // number of events to forward unchanged; if negative, with(nil) follows the handshake
-	change func(event []byte) []byte
 	with   func(event []byte) (sent []byte, goOn bool)
 }
 
-var errSpoiled = errors.New("lwtest: a fault ended the response")
+var errReplaced = errors.New("lwtest: a fault ended the response")
 
 // isNext counts an event and reports whether to replace it.
-func (s *spoiler) isNext() bool {
-	s.left--
-	return s.left == -1
+func (p *replacer) isNext() bool {
+	p.left--
+	return p.left == -1
+}
+
+// replace writes other data to w instead of an event. An error ends the watch and cuts a WebSocket.
+func (p *replacer) replace(w io.Writer, event []byte) error {
+	sent, goOn := p.with(event)
+	_, err := w.Write(sent)
+	if err == nil && !goOn {
+		err = errReplaced
+	}
+	return err
 }
 
 // Unwrap lets http.ResponseController call Flush.
-func (s *spoiler) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (p *replacer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-func (s *spoiler) Write(event []byte) (int, error) {
-	if s.change == nil || !s.isNext() {
-		return s.ResponseWriter.Write(event)
+func (p *replacer) Write(event []byte) (int, error) {
+	if p.socket || !p.isNext() {
+		return p.ResponseWriter.Write(event)
 	}
-	s.ResponseWriter.Write(s.change(event))
-	return 0, errSpoiled // the error ends the watch
+	return len(event), p.replace(p.ResponseWriter, event)
 }
 
-func (s *spoiler) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, buffered, err := hijacker{s.ResponseWriter}.Hijack()
-	return &spoiledConn{conn, s}, buffered, err
+func (p *replacer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := hijacker{p.ResponseWriter}.Hijack()
+	return &replacerConn{conn, p}, buffered, err
 }
 
-// spoiledConn is the connection of a WebSocket whose server writes each frame with a single call.
-type spoiledConn struct {
+// replacerConn is the connection of a WebSocket whose server writes each frame with a single call.
+type replacerConn struct {
 	net.Conn
-	spoiler *spoiler
+	replacer *replacer
 }
 
-func (c *spoiledConn) Write(data []byte) (int, error) {
+func (c *replacerConn) Write(data []byte) (int, error) {
 	var event []byte
 	switch {
-	case data[0] == 'H' && c.spoiler.left < 0: // the handshake, which begins with HTTP/1.1
+	case data[0] == 'H' && c.replacer.left < 0: // the handshake, which begins with HTTP/1.1
 		if _, err := c.Conn.Write(data); err != nil {
 			return 0, err
 		}
-	case data[0] == 0x80|websocket.TextMessage && c.spoiler.isNext():
+	case data[0] == 0x80|websocket.TextMessage && c.replacer.isNext():
 		event = payload(data)
 	default:
 		return c.Conn.Write(data)
 	}
-	sent, goOn := c.spoiler.with(event)
-	if _, err := c.Conn.Write(sent); err != nil || !goOn {
-		return 0, errSpoiled // the error ends the watch, and cuts the connection
-	}
-	return len(data), nil
+	return len(data), c.replacer.replace(c.Conn, event)
 }
 
 // payload returns the payload of a frame without a mask.

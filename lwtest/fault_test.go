@@ -64,7 +64,7 @@ func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 func TestStreamFaults(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 3)
-	for name, fault := range map[string]func(int) Fault{"truncated": Truncate, "corrupted": Garbage} {
+	for name, fault := range map[string]func(int) Fault{"truncated": truncate, "corrupted": corrupt} {
 		t.Run(name+" watch", func(t *testing.T) {
 			s.Fail(Watches, 1, fault(2))
 			w := openWatch(t, s.URL+watchConfigMaps)
@@ -82,6 +82,21 @@ func TestStreamFaults(t *testing.T) {
 			require.False(t, json.Valid([]byte(a.Body)))
 		})
 	}
+}
+
+func truncate(n int) Fault {
+	return ReplaceEvent(n, func(event []byte) ([]byte, bool) { return event[:len(event)/2], false })
+}
+
+func corrupt(n int) Fault {
+	return ReplaceEvent(n, func([]byte) ([]byte, bool) { return []byte("\x1f\x8b this is not JSON }\n"), false })
+}
+
+func TestReplacedEventDoesNotEndWatch(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 3)
+	s.Fail(Watches, 1, ReplaceEvent(1, func([]byte) ([]byte, bool) { return nil, true }))
+	openWatch(t, s.URL+watchConfigMaps).expect("ADDED cm-1", "ADDED cm-3")
 }
 
 func TestFaultsApplyToMatchingRequests(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -36,29 +35,6 @@ func TestFaultsBeforeTheUpgrade(t *testing.T) {
 	s.Fail(Watches, 1, HangUp())
 	_, _, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-}
-
-func TestWebSocketFaults(t *testing.T) {
-	s := start(t, nil)
-	fill(t, s, 3)
-	t.Run("truncated", func(t *testing.T) {
-		s.Fail(Watches, 1, Truncate(2))
-		conn := openSocket(t, s.URL+watchConfigMaps)
-		expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
-		_, part, err := conn.ReadMessage()
-		require.True(t, cut(err), "%v", err)
-		require.True(t, strings.HasPrefix(string(part), `{"type":"ADDED"`))
-	})
-	t.Run("garbage", func(t *testing.T) {
-		s.Fail(Watches, 1, Garbage(2))
-		conn := openSocket(t, s.URL+watchConfigMaps)
-		expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
-		opcode, text, err := conn.ReadMessage()
-		require.NoError(t, err)
-		require.Equal(t, websocket.TextMessage, opcode)
-		require.False(t, json.Valid(text))
-		requireClosed(t, websocket.CloseNormalClosure, conn)
-	})
 }
 
 func TestExpiredWatch(t *testing.T) {
@@ -122,6 +98,25 @@ func TestReplacedFrames(t *testing.T) {
 				expectEvents(t, conn, "ADDED cm-1")
 				requireClosed(t, websocket.CloseInternalServerErr, conn)
 			}},
+		"half of a frame": {2, func(e []byte) ([]byte, bool) {
+			frame := newFrame(text, e)
+			return frame[:len(frame)/2], false
+		}, func(t *testing.T, conn *websocket.Conn) {
+			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
+			_, part, err := conn.ReadMessage()
+			require.True(t, cut(err), "%v", err)
+			require.True(t, strings.HasPrefix(string(part), `{"type":"ADDED"`))
+		}},
+		"invalid JSON and a clean close": {2, func([]byte) ([]byte, bool) {
+			return append(newFrame(text, []byte("this is not JSON }\n")), newFrame(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""))...), false
+		}, func(t *testing.T, conn *websocket.Conn) {
+			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
+			opcode, message, err := conn.ReadMessage()
+			require.NoError(t, err)
+			require.Equal(t, text, opcode)
+			require.False(t, json.Valid(message))
+			requireClosed(t, websocket.CloseNormalClosure, conn)
+		}},
 		"dropped connection": {1, func([]byte) ([]byte, bool) { return nil, false },
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
@@ -132,23 +127,15 @@ func TestReplacedFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, nil)
 			fill(t, s, 3)
-			s.Fail(Watches, 1, ReplaceFrame(test.n, test.with))
+			s.Fail(Watches, 1, ReplaceEvent(test.n, test.with))
 			test.want(t, openSocket(t, s.URL+watchConfigMaps))
 		})
 	}
 }
 
-func TestReplaceFrameIgnoresHTTPResponses(t *testing.T) {
-	s := start(t, nil)
-	fill(t, s, 1)
-	s.Fail(nil, -1, ReplaceFrame(0, func([]byte) ([]byte, bool) { return nil, false }))
-	require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code)
-	openWatch(t, s.URL+watchConfigMaps).expect("ADDED cm-1")
-}
-
-func TestReplaceFrameIgnoresFailedHandshakes(t *testing.T) {
+func TestReplaceEventIgnoresFailedHandshakes(t *testing.T) {
 	s := start(t, &Options{Tokens: []string{"good"}})
-	s.Fail(nil, -1, ReplaceFrame(0, func([]byte) ([]byte, bool) { return nil, false }))
+	s.Fail(nil, -1, ReplaceEvent(0, func([]byte) ([]byte, bool) { return nil, false }))
 	_, res, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
 	require.ErrorIs(t, err, websocket.ErrBadHandshake)
 	body, err := io.ReadAll(res.Body)
@@ -166,7 +153,7 @@ func newFragment(opcode byte, payload []byte) []byte {
 func TestFramesOfEveryLength(t *testing.T) {
 	for _, n := range []int{0, 1, 125, 126, 1<<16 - 1, 1 << 16, 1 << 17} {
 		s := start(t, nil)
-		s.Fail(Watches, 1, ReplaceFrame(-1, func([]byte) ([]byte, bool) {
+		s.Fail(Watches, 1, ReplaceEvent(-1, func([]byte) ([]byte, bool) {
 			return newFrame(websocket.BinaryMessage, make([]byte, n)), false
 		}))
 		opcode, payload, err := openSocket(t, s.URL+watchConfigMaps).ReadMessage()

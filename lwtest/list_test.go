@@ -31,7 +31,7 @@ func TestBuiltinListsHaveMetadataFirstAndBareItems(t *testing.T) {
 func TestCustomListsHaveItemsBeforeMetadata(t *testing.T) {
 	s := start(t, nil)
 	for i := range 2 {
-		_, err := s.Create("widgets.lw.example.com", fmt.Sprintf(`{"metadata":{"name":"w%d","namespace":"t"}}`, i))
+		_, err := s.Put("widgets.lw.example.com", fmt.Sprintf(`{"metadata":{"name":"w%d","namespace":"t"}}`, i))
 		require.NoError(t, err)
 	}
 	body := get(t, s.URL+"/apis/lw.example.com/v1/widgets").Body
@@ -44,12 +44,12 @@ func TestCustomListsHaveItemsBeforeMetadata(t *testing.T) {
 func TestListsOneOrAllNamespaces(t *testing.T) {
 	s := start(t, nil)
 	for _, namespace := range []string{"t", "t-2", "u"} {
-		_, err := s.Create("configmaps", fields{"metadata": fields{"name": "a", "namespace": namespace}})
+		_, err := s.Put("configmaps", fields{"metadata": fields{"name": "a", "namespace": namespace}})
 		require.NoError(t, err)
 	}
-	_, err := s.Create("nodes", `{"metadata":{"name":"n","namespace":"ignored"}}`)
+	_, err := s.Put("nodes", `{"metadata":{"name":"n","namespace":"ignored"}}`)
 	require.ErrorContains(t, err, "400")
-	_, err = s.Create("nodes", `{"metadata":{"name":"n"}}`)
+	_, err = s.Put("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
 	require.Len(t, get(t, s.URL+configMaps).list(t).Items, 1)
 	require.Len(t, get(t, s.URL+"/api/v1/configmaps").list(t).Items, 3)

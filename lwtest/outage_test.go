@@ -22,7 +22,7 @@ import (
 func TestCompactionKeepsCurrentWatches(t *testing.T) {
 	s := start(t, nil)
 	w := openWatch(t, s.URL+watchConfigMaps)
-	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
+	_, err := s.Put("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
 	s.Compact() // the watch may not have noticed the latest revision yet
 	fill(t, s, 1)
@@ -247,17 +247,16 @@ func TestStateAndRevisionAgree(t *testing.T) {
 	require.JSONEq(t, get(t, s.URL+configMaps+"/cm-2").Body, o.Raw())
 	require.Panics(t, func() { s.State("nonsense") })
 	for _, write := range []func() error{
-		func() error { _, err := s.Create("nonsense", "{}"); return err },
 		func() error { _, err := s.Put("nonsense", "{}"); return err },
 		func() error { return s.Delete("nonsense", "", "x") },
-		func() error { _, err := s.Create("configmaps", "{"); return err },
-		func() error { _, err := s.Create("configmaps", func() {}); return err },
+		func() error { _, err := s.Put("configmaps", "{"); return err },
+		func() error { _, err := s.Put("configmaps", func() {}); return err },
 		func() error { _, err := s.Put("configmaps", `{"metadata":1}`); return err },
 	} {
 		var status *lw.StatusError
 		require.ErrorAs(t, write(), &status)
 	}
-	o, err := s.Create("configmaps", []byte(`{"metadata":{"name":"x"}}`))
+	o, err := s.Put("configmaps", []byte(`{"metadata":{"name":"x"}}`))
 	require.NoError(t, err)
 	require.Equal(t, "default/x", o.Key().String())
 }

@@ -41,7 +41,7 @@ func TestPlayRepeatsInterruptions(t *testing.T) {
 	require.NoError(t, s.Play(strings.NewReader(recorded)))
 	for relist, code := range map[string]int{"": http.StatusOK, `,"relist":true`: http.StatusGone} {
 		version, _ := s.State("configmaps")
-		_, err := s.Create("nodes", `{"metadata":{"generateName":"n"}}`)
+		_, err := s.Put("nodes", `{"metadata":{"generateName":"n"}}`)
 		require.NoError(t, err)
 		response, err := http.Get(s.URL + "/api/v1/pods?watch=1")
 		require.NoError(t, err)

@@ -103,7 +103,7 @@ func TestAccept(t *testing.T) {
 
 func TestPartialObjectMetadata(t *testing.T) {
 	s := start(t, nil)
-	_, err := s.Create("widgets.lw.example.com", `{"metadata":{"name":"w","namespace":"t","annotations":{"metadata":"{}"}},"spec":{"n":1}}`)
+	_, err := s.Put("widgets.lw.example.com", `{"metadata":{"name":"w","namespace":"t","annotations":{"metadata":"{}"}},"spec":{"n":1}}`)
 	require.NoError(t, err)
 	path := s.URL + "/apis/lw.example.com/v1/namespaces/t/widgets"
 	accept := []string{"Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}

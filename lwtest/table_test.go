@@ -38,7 +38,7 @@ func TestTables(t *testing.T) {
 	define(t, s, sample.Definition("things.example.com", "v1", "Thing",
 		`[{"name":"Size","type":"integer","jsonPath":".spec.size"},{"name":"Owner","jsonPath":"spec.owner.name","priority":1}]`))
 	for _, object := range []string{`{"metadata":{"name":"a"},"spec":{"size":9007199254740993,"owner":{"name":"x"}}}`, `{"metadata":{"name":"b"}}`} {
-		_, err := s.Create("things.example.com", object)
+		_, err := s.Put("things.example.com", object)
 		require.NoError(t, err)
 	}
 	path := s.URL + "/apis/example.com/v1/things"

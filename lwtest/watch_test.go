@@ -79,7 +79,7 @@ func TestWatchStartsAtItsResourceVersion(t *testing.T) {
 		}
 		streams[query] = openWatch(t, s.URL+configMaps+"?watch=1&"+query)
 	}
-	_, err := s.Create("configmaps", `{"metadata":{"name":"elsewhere","namespace":"u"}}`)
+	_, err := s.Put("configmaps", `{"metadata":{"name":"elsewhere","namespace":"u"}}`)
 	require.NoError(t, err)
 	put(t, s, configMap("cm-3", "last"))
 	for query, w := range streams {
@@ -157,7 +157,7 @@ func TestSendsBookmarksAtInterval(t *testing.T) {
 	without := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1")
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1&allowWatchBookmarks=true")
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
-	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
+	_, err := s.Put("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
 	requireEventually(t, "a bookmark must arrive with the new Node's resourceVersion", func() bool {
 		e := w.next()
@@ -300,7 +300,7 @@ func TestStreamingListsCanBeDisabled(t *testing.T) {
 func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 	s := start(t, nil)
 	define(t, s, sample.Definition("things.example.com", "v2", "Thing", ""))
-	_, err := s.Create("things.example.com", `{"metadata":{"name":"a"}}`)
+	_, err := s.Put("things.example.com", `{"metadata":{"name":"a"}}`)
 	require.NoError(t, err)
 	url := s.URL + "/apis/example.com/v2/things"
 	w := openWatch(t, url+"?watch=1")

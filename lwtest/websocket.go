@@ -30,8 +30,8 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 		return
 	}
 	below := conn.NetConn()
-	if spoiled, ok := below.(*spoiledConn); ok {
-		below = spoiled.Conn
+	if replaced, ok := below.(*replacerConn); ok {
+		below = replaced.Conn
 	}
 	if encrypted, ok := below.(*tls.Conn); ok {
 		below = encrypted.NetConn() // skips the TLS close_notify alert, as if the server had been killed

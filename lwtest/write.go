@@ -13,21 +13,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Create stores a new object. The resource is a name such as "pods" or, outside the core group, "deployments.apps". The
-// object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
-// "default". Create returns the object that a GET request would return, or the *lw.StatusError that an HTTP client
-// would receive.
-func (s *Server) Create(resource string, obj any) (*lw.Object, error) {
-	res, f, err := s.parse(resource, obj)
-	if err != nil {
-		return nil, err
-	}
-	o, err := s.create(res, namespaceOf(res, f), f, goManager)
-	return o.client(res, err)
-}
-
-// Put creates or replaces an object. If the object has a resourceVersion, it must match that of the stored object. If
-// nothing changes, Put writes nothing. It has the same arguments and results as [Server.Create].
+// Put creates or replaces an object. The resource is a name such as "pods" or, outside the core group,
+// "deployments.apps". The object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without
+// a namespace goes to "default". If the object has a resourceVersion, it must match that of the stored object. If nothing
+// changes, Put writes nothing. Put returns the object that a GET request would return, or the *lw.StatusError that an
+// HTTP client would receive.
 func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestCreateSetsServerFields(t *testing.T) {
 
 func TestBuiltinObjectsBeginWithKindVersionAndMetadata(t *testing.T) {
 	s := start(t, nil)
-	_, err := s.Create("pods", `{"spec":{},"apiVersion":"v1","aaa":1,"metadata":{"labels":{"b":"1","a":"2"},"name":"p","namespace":"t"},"kind":"Pod"}`)
+	_, err := s.Put("pods", `{"spec":{},"apiVersion":"v1","aaa":1,"metadata":{"labels":{"b":"1","a":"2"},"name":"p","namespace":"t"},"kind":"Pod"}`)
 	require.NoError(t, err)
 	body := get(t, s.URL+"/api/v1/namespaces/t/pods/p").Body
 	require.Regexp(t, `^\{"kind":"Pod","apiVersion":"v1","metadata":\{"name":"p","namespace":"t","uid":"[^"]+",`+
@@ -44,7 +44,7 @@ func TestBuiltinObjectsBeginWithKindVersionAndMetadata(t *testing.T) {
 
 func TestCustomObjectsAreSorted(t *testing.T) {
 	s := start(t, nil)
-	_, err := s.Create("widgets.lw.example.com", `{"spec":{"n":1},"metadata":{"name":"w","namespace":"t"}}`)
+	_, err := s.Put("widgets.lw.example.com", `{"spec":{"n":1},"metadata":{"name":"w","namespace":"t"}}`)
 	require.NoError(t, err)
 	body := get(t, s.URL+"/apis/lw.example.com/v1/namespaces/t/widgets/w").Body
 	require.Regexp(t, `^\{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":\{"creationTimestamp":"[^"]+","generation":1,`+
@@ -55,7 +55,7 @@ func TestCustomObjectsAreSorted(t *testing.T) {
 func TestNumbersKeepEveryDigit(t *testing.T) {
 	s := start(t, nil)
 	const numbers = `{"a":12345678901234567,"b":1.50,"c":1e400,"d":0.1000000000000000055511151231257827}`
-	_, err := s.Create("widgets.lw.example.com", `{"metadata":{"name":"w","namespace":"t"},"spec":`+numbers+`}`)
+	_, err := s.Put("widgets.lw.example.com", `{"metadata":{"name":"w","namespace":"t"},"spec":`+numbers+`}`)
 	require.NoError(t, err)
 	url := s.URL + "/apis/lw.example.com/v1/namespaces/t/widgets/w"
 	require.Contains(t, get(t, url).Body, `"spec":`+numbers)
@@ -146,7 +146,7 @@ func TestManagersOwnTheirLastChanges(t *testing.T) {
 func TestGenerationCountsChangesToTheSpec(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/apis/apps/v1/namespaces/t/deployments/d"
-	_, err := s.Create("deployments.apps", `{"metadata":{"name":"d","namespace":"t"},"spec":{"replicas":1}}`)
+	_, err := s.Put("deployments.apps", `{"metadata":{"name":"d","namespace":"t"},"spec":{"replicas":1}}`)
 	require.NoError(t, err)
 	for _, step := range []struct {
 		patch string

@@ -72,7 +72,7 @@ func TestBrokenServer(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	faults := []func(){
 		server.DropConnections, server.CloseWatches, server.Compact,
-		func() { server.Fail(nil, 1, lwtest.Garbage(100)) },
+		func() { server.Fail(nil, 1, garbage(100)) },
 		func() { server.Fail(nil, 1, lwtest.HangUp()) },
 		func() { server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) },
 		func() {

@@ -27,7 +27,7 @@ func ExampleFactoryOptions() {
 	defer server.Close()
 	for _, namespace := range []string{"shop", "elsewhere"} {
 		pod := `{"metadata":{"name":"web-0","namespace":"` + namespace + `"},"spec":{"nodeName":"node-7","hostname":"web"}}`
-		if _, err := server.Create("pods", pod); err != nil {
+		if _, err := server.Put("pods", pod); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func ExampleInformerOptions() {
 		log.Fatal(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"name":"web-0","namespace":"shop"},"spec":{"nodeName":"node-7"}}`); err != nil {
+	if _, err := server.Put("pods", `{"metadata":{"name":"web-0","namespace":"shop"},"spec":{"nodeName":"node-7"}}`); err != nil {
 		log.Fatal(err)
 	}
 

@@ -16,7 +16,7 @@ func ExampleNewSharedInformerFactory() {
 		log.Fatal(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"name":"web-0","namespace":"shop"},"spec":{"nodeName":"node-7"}}`); err != nil {
+	if _, err := server.Put("pods", `{"metadata":{"name":"web-0","namespace":"shop"},"spec":{"nodeName":"node-7"}}`); err != nil {
 		log.Fatal(err)
 	}
 

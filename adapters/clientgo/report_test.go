@@ -54,9 +54,9 @@ var outages = map[string]outage{
 	"streaming list 422":             {times: 1, match: isStream, fault: refuse(422, "Invalid"), informs: true},
 	"streaming list 500":             {times: 1, match: isStream, fault: refuse(500, "InternalError"), informs: true},
 	"streaming list reset":           {times: 1, match: isStream, fault: lwtest.HangUp(), informs: true},
-	"streaming list malformed":       {times: 1, match: isStream, fault: lwtest.Garbage(0), informs: true},
+	"streaming list malformed":       {times: 1, match: isStream, fault: garbage(0), informs: true},
 	"list 500":                       {times: -1, lists: true, match: lwtest.Lists, fault: refuse(500, "InternalError"), reports: "InternalError", informs: true},
-	"list malformed":                 {times: -1, lists: true, match: lwtest.Lists, fault: lwtest.Garbage(0), reports: "other", informs: true},
+	"list malformed":                 {times: -1, lists: true, match: lwtest.Lists, fault: garbage(0), reports: "other", informs: true},
 	"watch 403":                      {late: true, times: -1, fault: refuse(403, "Forbidden"), reports: "Forbidden"},
 	"watch 404":                      {late: true, times: -1, fault: refuse(404, "NotFound"), reports: "NotFound"},
 	"watch 500":                      {late: true, times: -1, match: isWatch, fault: refuse(500, "InternalError"), reports: "InternalError"},
@@ -64,11 +64,18 @@ var outages = map[string]outage{
 	"watch 410":                      {late: true, times: 1, match: isWatch, fault: refuse(410, "Expired"), reports: "Expired", informs: true},
 	"410 event in a watch":           {late: true, times: 1, match: isWatch, fault: lwtest.Expire(0), informs: true},
 	"watch reset before response":    {late: true, times: 1, match: isWatch, fault: lwtest.HangUp()},
-	"watch truncated":                {late: true, times: 1, match: isWatch, fault: lwtest.Truncate(0), informs: true, warns: true},
-	"watch malformed":                {late: true, times: 1, match: isWatch, fault: lwtest.Garbage(0), informs: true, warns: true},
+	"watch truncated":                {late: true, times: 1, match: isWatch, fault: truncated, informs: true, warns: true},
+	"watch malformed":                {late: true, times: 1, match: isWatch, fault: garbage(0), informs: true, warns: true},
 	"expired while the watch is off": {late: true, times: 1, act: func(s *lwtest.Server) { putNode(s); s.Compact() }, informs: true},
 	"reset":                          {late: true, times: 1, act: (*lwtest.Server).DropConnections},
 	"server is restarted":            {late: true, times: 1, act: func(s *lwtest.Server) { s.Close(); _ = s.Restart() }},
+}
+
+var truncated = lwtest.ReplaceEvent(0, func(event []byte) ([]byte, bool) { return event[:len(event)/2], false })
+
+// garbage returns a Fault that forwards n watch events and ends the response with invalid JSON.
+func garbage(n int) lwtest.Fault {
+	return lwtest.ReplaceEvent(n, func([]byte) ([]byte, bool) { return []byte("\x1f\x8b this is not JSON }\n"), false })
 }
 
 func putNode(s *lwtest.Server) { _, _ = s.Put("nodes", `{"metadata":{"name":"n"}}`) }

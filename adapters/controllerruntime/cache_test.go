@@ -157,7 +157,7 @@ func next(t *testing.T, events <-chan string) string {
 
 func TestDropManagedFields(t *testing.T) {
 	server := startServer(t)
-	_, err := server.Create("pods", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"nodeName":"n1"}}`) // the server adds managedFields
+	_, err := server.Put("pods", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"nodeName":"n1"}}`) // the server adds managedFields
 	require.NoError(t, err)
 	for drop, want := range map[bool]int{false: 1, true: 0} {
 		var pod corev1.Pod

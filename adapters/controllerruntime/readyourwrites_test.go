@@ -294,7 +294,7 @@ func TestDeletionsAreForgotten(t *testing.T) {
 	server.StallWatches(true)
 	for n := range 2 * unbounded {
 		object := configMap(fmt.Sprint("a-", n))
-		_, err := server.Create("configmaps", object)
+		_, err := server.Put("configmaps", object)
 		require.NoError(t, err)
 		require.NoError(t, c.Delete(t.Context(), object))
 	}
@@ -303,7 +303,7 @@ func TestDeletionsAreForgotten(t *testing.T) {
 	server.StallWatches(false)
 	followers := c.(*consistentClient).reads.followers.of(schema.GroupKind{Kind: "ConfigMap"})
 	require.Len(t, followers, 1)
-	_, err := server.Create("configmaps", configMap("b")) // a newer resourceVersion
+	_, err := server.Put("configmaps", configMap("b")) // a newer resourceVersion
 	require.NoError(t, err)
 	eventually(t, func() bool {
 		require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
@@ -338,7 +338,7 @@ func TestReadRepeatsIfDeletedObjectAppears(t *testing.T) {
 	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
 	server.StallWatches(true)
 	defer server.StallWatches(false)
-	_, err := server.Create("configmaps", configMap("a"))
+	_, err := server.Put("configmaps", configMap("a"))
 	require.NoError(t, err)
 	require.NoError(t, c.Delete(t.Context(), configMap("a")))
 	reads := 0

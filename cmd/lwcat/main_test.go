@@ -24,7 +24,7 @@ func start(t *testing.T, opts *lwtest.Options) *lwtest.Server {
 }
 
 func create(t *testing.T, server *lwtest.Server, resource, object string) {
-	_, err := server.Create(resource, object)
+	_, err := server.Put(resource, object)
 	require.NoError(t, err)
 }
 

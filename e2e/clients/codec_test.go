@@ -59,7 +59,7 @@ func TestTypedPods(t *testing.T) {
 		var object map[string]any
 		require.NoError(t, json.Unmarshal([]byte(pod.JSON()), &object))
 		delete(object["metadata"].(map[string]any), "resourceVersion")
-		_, err := server.Create("pods", object)
+		_, err := server.Put("pods", object)
 		require.NoError(t, err)
 	}
 	for _, pod := range pods[:10] {
@@ -90,7 +90,7 @@ func TestTypedTransform(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()
-	_, err = server.Create("pods", `{"metadata":{"name":"web-0","annotations":{"large":"text"}},"status":{"phase":"Running"}}`)
+	_, err = server.Put("pods", `{"metadata":{"name":"web-0","annotations":{"large":"text"}},"status":{"phase":"Running"}}`)
 	require.NoError(t, err)
 	store := follow(t, server, lw.Pods("default"), codec.JSON(func(pod *corev1.Pod) *corev1.Pod {
 		pod.Annotations = nil

@@ -65,9 +65,9 @@ func TestController(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // this test mostly waits for client-go
 			server := startServer(t)
-			_, err := server.Create("deployments.apps", newDeployment("web", 2, map[string]string{listwatch.Label: "on"}))
+			_, err := server.Put("deployments.apps", newDeployment("web", 2, map[string]string{listwatch.Label: "on"}))
 			require.NoError(t, err)
-			_, err = server.Create("deployments.apps", newDeployment("other", 2, nil))
+			_, err = server.Put("deployments.apps", newDeployment("other", 2, nil))
 			require.NoError(t, err)
 			server.Fail(patches, 2, conflict)
 			ctx, stop := context.WithCancel(t.Context())

@@ -22,7 +22,7 @@ func FuzzSelectors(f *testing.F) {
 	f.Cleanup(server.Close)
 	all := map[string]labels.Set{"bare": {}, "a": {"a": "b"}, "b": {"a": "", "x.io/y": "7"}, "c": {"a": "c", "in": "notin"}, "d": {"n": "10", "a": "B"}}
 	for name, set := range all {
-		_, err := server.Create("configmaps", map[string]any{"metadata": map[string]any{"namespace": "t", "name": name, "labels": set}})
+		_, err := server.Put("configmaps", map[string]any{"metadata": map[string]any{"namespace": "t", "name": name, "labels": set}})
 		require.NoError(f, err)
 	}
 	for _, text := range []string{

@@ -109,7 +109,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()
-	_, err = server.Create("pods", `{"metadata":{"name":"web-0"}}`)
+	_, err = server.Put("pods", `{"metadata":{"name":"web-0"}}`)
 	require.NoError(t, err)
 	store := follow(t, server, lw.Pods(""), codec.JSON[*appsv1.Deployment](nil))
 	require.Zero(t, store.Len())
@@ -123,7 +123,7 @@ func TestInformerOfAnInterfaceType(t *testing.T) {
 	require.NoError(t, err)
 	defer server.Close()
 	for _, app := range []string{"web", "db"} {
-		_, err = server.Create("pods", `{"metadata":{"name":"`+app+`","labels":{"app":"`+app+`"}}}`)
+		_, err = server.Put("pods", `{"metadata":{"name":"`+app+`","labels":{"app":"`+app+`"}}}`)
 		require.NoError(t, err)
 	}
 	transport, err := lwhttp.New(server.URL, nil)

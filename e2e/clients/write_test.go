@@ -20,13 +20,10 @@ func (c *course) write(n int) {
 		_, there := c.server.State(resource)
 		_, exists := there[namespace+"/"+name]
 		var err error
-		switch {
-		case exists && c.random.IntN(3) == 0:
+		if exists && c.random.IntN(3) == 0 {
 			err = c.server.Delete(resource, namespace, name)
-		case exists:
+		} else {
 			_, err = c.server.Put(resource, c.object(resource, namespace, name))
-		default:
-			_, err = c.server.Create(resource, c.object(resource, namespace, name))
 		}
 		require.NoError(c, err)
 	}

@@ -100,7 +100,7 @@ type script struct {
 }
 
 func (s *script) create() {
-	_, err := s.server.Create("pods", fmt.Sprintf(`{"metadata":{"namespace":%q,"name":"%s-%d"}}`, namespace, name, s.created))
+	_, err := s.server.Put("pods", fmt.Sprintf(`{"metadata":{"namespace":%q,"name":"%s-%d"}}`, namespace, name, s.created))
 	require.NoError(s.t, err)
 	s.created++
 }
@@ -155,7 +155,7 @@ func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []stri
 	defer transport.Close()
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	require.NoError(t, err)
-	created, err := server.Create("pods", `{"metadata":{"namespace":"shop","name":"web"}}`)
+	created, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"web"}}`)
 	require.NoError(t, err)
 	informer := cache.NewInformer(client, nil)
 	informer.RestoreObjects(created.GetResourceVersion(), []*lw.Object{created})

@@ -40,7 +40,7 @@ func putNode(t *testing.T, server *lwtest.Server, name, cpu, spec, ready string)
 }
 
 func putPod(t *testing.T, server *lwtest.Server, name, cpu string) {
-	_, err := server.Create("pods", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"containers":[{"resources":{"requests":{"cpu":%q}}}]}}`, name, cpu))
+	_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"containers":[{"resources":{"requests":{"cpu":%q}}}]}}`, name, cpu))
 	require.NoError(t, err)
 }
 

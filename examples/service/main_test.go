@@ -49,7 +49,7 @@ func eventually(t *testing.T, condition func() bool) {
 
 func TestServiceAnswersFromTheStore(t *testing.T) {
 	server, url, _ := start(t, nil)
-	_, err := server.Create("pods", `{"metadata":{"name":"web-0"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}}`)
+	_, err := server.Put("pods", `{"metadata":{"name":"web-0"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}}`)
 	require.NoError(t, err)
 	eventually(t, func() bool { _, body := get(t, url+"/nodes/n1"); return body == "default/web-0 Running\n" })
 	status, body := get(t, url+"/nodes/n2")

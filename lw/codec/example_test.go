@@ -40,7 +40,7 @@ func ExampleJSON() {
 	}
 	defer server.Close()
 	create := func(widget string) {
-		if _, err := server.Create("widgets.lw.example.com", widget); err != nil {
+		if _, err := server.Put("widgets.lw.example.com", widget); err != nil {
 			panic(err)
 		}
 	}

@@ -21,7 +21,7 @@ func Example() {
 		panic(err)
 	}
 	defer server.Close()
-	if _, err := server.Create("pods", `{"metadata":{"name":"web-0"}}`); err != nil {
+	if _, err := server.Put("pods", `{"metadata":{"name":"web-0"}}`); err != nil {
 		panic(err)
 	}
 	server.Fail(lwtest.Watches, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -117,7 +117,7 @@ func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 
 func (s *fixture) create(name string) {
 	s.t.Helper()
-	_, err := s.server.Create("pods", `{"metadata":{"namespace":"default","name":"`+name+`"}}`)
+	_, err := s.server.Put("pods", `{"metadata":{"namespace":"default","name":"`+name+`"}}`)
 	require.NoError(s.t, err)
 }
 

@@ -19,7 +19,7 @@ func Example() {
 	}
 	defer server.Close()
 	for _, name := range []string{"web-0", "web-1"} {
-		_, err = server.Create("pods", `{"metadata":{"namespace":"shop","name":"`+name+`"},"status":{"phase":"Running"}}`)
+		_, err = server.Put("pods", `{"metadata":{"namespace":"shop","name":"`+name+`"},"status":{"phase":"Running"}}`)
 		if err != nil {
 			panic(err)
 		}

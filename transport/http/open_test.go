@@ -69,7 +69,7 @@ func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{CompressStreamingLists: true})
 	require.NoError(t, err)
 	defer server.Close()
-	_, err = server.Create("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
+	_, err = server.Put("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // less than the 60 seconds until the server sends a bookmark
 	defer cancel()

@@ -20,7 +20,7 @@ func Example() {
 		panic(err)
 	}
 	defer server.Close()
-	if _, err = server.Create("pods", `{"metadata":{"namespace":"shop","name":"web-0"}}`); err != nil {
+	if _, err = server.Put("pods", `{"metadata":{"namespace":"shop","name":"web-0"}}`); err != nil {
 		panic(err)
 	}
 	folder, err := os.MkdirTemp("", "kubeconfig")

@@ -33,7 +33,7 @@ func TestKubeconfigProxies(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: []string{"t1"}})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	_, err = server.Create("pods", `{"metadata":{"namespace":"default","name":"web-0"}}`)
+	_, err = server.Put("pods", `{"metadata":{"namespace":"default","name":"web-0"}}`)
 	require.NoError(t, err)
 
 	var tunnels atomic.Int32

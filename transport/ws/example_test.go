@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer server.Close()
 	create := func(name string) {
-		if _, err := server.Create("pods", `{"metadata":{"name":"`+name+`"}}`); err != nil {
+		if _, err := server.Put("pods", `{"metadata":{"name":"`+name+`"}}`); err != nil {
 			panic(err)
 		}
 	}

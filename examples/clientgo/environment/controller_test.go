@@ -30,7 +30,7 @@ func start(t *testing.T) *lwtest.Server {
 }
 
 func create(t *testing.T, server *lwtest.Server, object string) {
-	_, err := server.Create("namespaces", object)
+	_, err := server.Put("namespaces", object)
 	require.NoError(t, err)
 }
 

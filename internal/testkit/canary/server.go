@@ -37,7 +37,7 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	api, err := lwtest.Start(&lwtest.Options{Tokens: []string{token}})
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
-	_, err = api.Create("configmaps", configMap)
+	_, err = api.Put("configmaps", configMap)
 	require.NoError(t, err)
 	s := &server{api: api, token: token, login: "?id_token=" + url.QueryEscape(secrets.New("login token")), object: secrets.New("Secret data")}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

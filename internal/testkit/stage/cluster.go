@@ -113,7 +113,6 @@ func (c *cluster) do(cmd *command) (any, error) {
 	default:
 		return nil, c.injectFault(cmd)
 	}
-	return nil, nil
 }
 
 // injectFault runs a command that injects a fault into the server or its connections.
