@@ -81,10 +81,10 @@ type factory struct {
 
 func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	namespace := f.opts.Namespace
-	resource, err := codec.ResourceOfType(reflect.TypeOf(example), namespace)
+	resource, err := codec.ResourceOf(example, namespace)
 	if err != nil && namespace != "" {
 		namespace = "" // cluster-scoped resources have no namespaces
-		resource, err = codec.ResourceOfType(reflect.TypeOf(example), "")
+		resource, err = codec.ResourceOf(example, "")
 	}
 	if err != nil {
 		return f.SharedInformerFactory.InformerFor(example, stock)
@@ -97,10 +97,11 @@ func (f *factory) InformerFor(example runtime.Object, stock internalinterfaces.N
 
 func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.GenericInformer, error) {
 	for _, t := range scheme.Scheme.KnownTypes(gvr.GroupVersion()) {
-		if resource, err := codec.ResourceOfType(reflect.PointerTo(t), ""); err == nil && identity(resource) == gvr {
+		example := reflect.New(t).Interface().(runtime.Object)
+		if resource, err := codec.ResourceOf(example, ""); err == nil && identity(resource) == gvr {
 			// The informer must be registered first, so that client-go's ForResource finds it by the Go type of its
 			// objects.
-			f.InformerFor(reflect.New(t).Interface().(runtime.Object), nil)
+			f.InformerFor(example, nil)
 		}
 	}
 	return f.SharedInformerFactory.ForResource(gvr)

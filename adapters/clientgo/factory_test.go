@@ -2,7 +2,6 @@ package clientgo
 
 import (
 	"context"
-	"reflect"
 	"testing"
 	"time"
 
@@ -171,7 +170,7 @@ func TestFindsBuiltInTypes(t *testing.T) {
 			continue // the Go types of these API groups are in other modules, so client-go's scheme lacks them
 		}
 		require.NoError(t, err)
-		got, err := codec.ResourceOfType(reflect.TypeOf(example), "")
+		got, err := codec.ResourceOf(example, "")
 		require.NoError(t, err)
 		require.Equal(t, schema.GroupVersionResource{Group: known.Group, Version: known.Version, Resource: known.Plural}, identity(got))
 		found++

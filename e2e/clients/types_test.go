@@ -30,19 +30,19 @@ type clientObject interface {
 }
 
 func TestResourceOfBuiltInTypes(t *testing.T) {
-	pods, err := codec.ResourceOf[*corev1.Pod]("shop")
+	pods, err := codec.ResourceOf(&corev1.Pod{}, "shop")
 	require.NoError(t, err)
 	require.Equal(t, lw.Pods("shop"), pods)
-	deployments, err := codec.ResourceOf[*appsv1.Deployment]("")
+	deployments, err := codec.ResourceOf(&appsv1.Deployment{}, "")
 	require.NoError(t, err)
 	require.Equal(t, lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}, deployments)
-	nodes, err := codec.ResourceOf[*corev1.Node]("")
+	nodes, err := codec.ResourceOf(&corev1.Node{}, "")
 	require.NoError(t, err)
 	require.Equal(t, lw.Resource{Version: "v1", Plural: "nodes"}, nodes)
 
-	_, err = codec.ResourceOf[*corev1.Node]("shop")
+	_, err = codec.ResourceOf(&corev1.Node{}, "shop")
 	require.ErrorContains(t, err, "has no namespaces")
-	_, err = codec.ResourceOf[*metav1.PartialObjectMetadata]("")
+	_, err = codec.ResourceOf(&metav1.PartialObjectMetadata{}, "")
 	require.ErrorContains(t, err, "*v1.PartialObjectMetadata is not a pointer to a built-in Kubernetes type")
 }
 
@@ -115,7 +115,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	require.Zero(t, store.Len())
 	require.Len(t, store.DecodeErrors(), 1)
 	require.EqualError(t, store.DecodeErrors()[0].Err,
-		"field kind: expected apps/v1 Deployment (the type listed by codec.ResourceOf[*v1.Deployment]), found v1 Pod")
+		"field kind: expected apps/v1 Deployment (the type that codec.ResourceOf lists for *v1.Deployment), found v1 Pod")
 }
 
 func TestInformerOfAnInterfaceType(t *testing.T) {

@@ -10,15 +10,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ResourceOf returns the collection of T, a pointer to a built-in Kubernetes type such as *corev1.Pod. An empty
-// namespace means all namespaces. It returns an error if T is not a built-in type, or if T is cluster-scoped and
-// namespace is not empty.
-func ResourceOf[T lw.Keyed](namespace string) (lw.Resource, error) {
-	return ResourceOfType(reflect.TypeFor[T](), namespace)
-}
-
-// ResourceOfType is like [ResourceOf] for a type that is known only at run time.
-func ResourceOfType(t reflect.Type, namespace string) (lw.Resource, error) {
+// ResourceOf returns the collection of an object's type. object is a pointer to a built-in Kubernetes type, for example
+// &corev1.Pod{}; its fields do not matter. An empty namespace means all namespaces. ResourceOf returns an error for other
+// types, and for a cluster-scoped type if namespace is not empty.
+func ResourceOf(object any, namespace string) (lw.Resource, error) {
+	t := reflect.TypeOf(object)
 	b := builtinOf(t)
 	if b == nil {
 		return lw.Resource{}, errors.New("codec: " + t.String() + " is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
@@ -76,7 +72,7 @@ func checkKind(t reflect.Type, o *lw.Object) error {
 	}
 	e := &fieldError{
 		field:    "kind",
-		expected: want.apiVersion + " " + want.kind + " (the type listed by codec.ResourceOf[" + t.String() + "])",
+		expected: want.apiVersion + " " + want.kind + " (the type that codec.ResourceOf lists for " + t.String() + ")",
 		found:    printable(strings.Trim(apiVersion+" "+kind, " ")),
 	}
 	if kind == "" || kind == want.kind {

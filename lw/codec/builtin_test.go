@@ -60,7 +60,7 @@ func TestKindErrors(t *testing.T) {
 		require.Equal(t, field, fault.field)
 		require.Equal(t, fault, textErr)
 		require.EqualError(t, err, "object b/a at resourceVersion 5: field "+field+": expected apps/v1 Deployment "+
-			"(the type listed by codec.ResourceOf[*codec.deployment]), found "+found)
+			"(the type that codec.ResourceOf lists for *codec.deployment), found "+found)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestKindIsCheckedWithoutAllocations(t *testing.T) {
 }
 
 func TestResourceOfCustomType(t *testing.T) {
-	_, err := ResourceOf[*thing]("shop")
+	_, err := ResourceOf(&thing{}, "shop")
 	require.EqualError(t, err, "codec: *codec.thing is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
 }
 

@@ -1,6 +1,6 @@
 // Package codec decodes objects into Go structs: custom structs, or the types of k8s.io/api.
 //
-//	pods, err := codec.ResourceOf[*corev1.Pod]("default")
+//	pods, err := codec.ResourceOf(&corev1.Pod{}, "default")
 //	…
 //	client, err := lw.NewClient(transport, pods, codec.JSON[*corev1.Pod](nil), nil)
 //

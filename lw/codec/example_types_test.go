@@ -4,28 +4,19 @@ package codec_test
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// ResourceOf knows only built-in types, for example codec.ResourceOf[*corev1.Pod]("default"). For other types, use
+// ResourceOf knows only built-in types, for example codec.ResourceOf(&corev1.Pod{}, "default"). For other types, use
 // lw.ParseResource.
 func ExampleResourceOf() {
-	_, err := codec.ResourceOf[*Widget]("default")
+	_, err := codec.ResourceOf(&Widget{}, "default")
 	fmt.Println(err)
 	widgets, err := lw.ParseResource("widgets.v1.lw.example.com", "default")
 	fmt.Println(widgets, err)
 	// Output:
 	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
 	// default/widgets.lw.example.com <nil>
-}
-
-// ResourceOfType helps libraries that get the Go type from their caller. Like ResourceOf, it knows only built-in types.
-func ExampleResourceOfType() {
-	_, err := codec.ResourceOfType(reflect.TypeOf(&Widget{}), "default")
-	fmt.Println(err)
-	// Output:
-	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
 }
