@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/fips140"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -13,7 +14,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
-	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
 // client returns a client for the stream's collection. With -o wide, it requests the server's columns.
@@ -85,7 +85,7 @@ func (s *stream) isFatal(cause error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || isPlainHTTP(cause) {
 		return true
 	}
-	if _, ok := errors.AsType[*kubeconfig.Error](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
+	if _, ok := errors.AsType[*kubeconfig.Error](cause); ok || fips140.Enforced() && errors.Is(cause, errors.ErrUnsupported) {
 		return true
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {

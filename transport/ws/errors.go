@@ -15,10 +15,10 @@ const maxMessage = 64 << 20
 // io.ErrUnexpectedEOF instead.
 var errProtocol = errors.New("the server violated the WebSocket protocol")
 
-// ErrFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
-// handshake does not use SHA-1 for security. ErrFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
+// errFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
+// handshake does not use SHA-1 for security. errFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
 // HTTP.
-var ErrFIPS error = forbidden{}
+var errFIPS error = forbidden{}
 
 type forbidden struct{}
 

@@ -23,6 +23,6 @@ func TestStrictFIPS(t *testing.T) {
 		return
 	}
 	_, err := open(t.Context(), t, &scriptedConn{step: 100}, nil, 1<<20)
-	require.Equal(t, ErrFIPS, err)
+	require.Equal(t, errFIPS, err)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }

@@ -39,7 +39,8 @@ type transport struct {
 //
 // Protobuf watches use HTTP, because newlines must not separate protobuf events. The transport returns a *[lw.StatusError] for
 // an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
-// incorrectly. With GODEBUG=fips140=only, The transport returns [ErrFIPS] for all watches that need WebSocket.
+// incorrectly. With GODEBUG=fips140=only, it returns an error that wraps
+// [errors.ErrUnsupported] for all watches that need WebSocket.
 func New(base *lwhttp.Transport) lw.Transport { return &transport{base: base, limit: maxMessage} }
 
 func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
@@ -47,7 +48,7 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 		return t.base.Open(ctx, req)
 	}
 	if fips140.Enforced() {
-		return nil, ErrFIPS
+		return nil, errFIPS
 	}
 	c := &connection{}
 	dialer := websocket.Dialer{
