@@ -192,7 +192,7 @@ func (r *Registration[T]) resync(objects []T) (rest []T, change queuedChange[T],
 		object, ok := store.Get(store.key(objects[0]))
 		objects = objects[1:]
 		if ok {
-			return objects, queuedChange[T]{Change[T]{Type: lw.Modified, Old: object, New: object, Resync: true}, object}, true
+			return objects, queuedChange[T]{Change[T]{Type: lw.Modified, Old: object, New: object}, object}, true
 		}
 	}
 	return objects, change, false

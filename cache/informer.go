@@ -153,8 +153,8 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 }
 
 // Changes yields the stored objects and then every change, until ctx is done or the loop exits. It works like a handler
-// that runs in the caller's goroutine. A resync yields Modified with Resync set. It does not run the informer: another
-// goroutine must call Run. opts may be nil.
+// that runs in the caller's goroutine. A resync yields Modified with the same object as Old and New. Changes does not run the
+// informer: another goroutine must call Run. opts may be nil.
 func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		r := newRegistration(i, opts)

@@ -69,7 +69,7 @@ func TestResyncPeriod(t *testing.T) {
 		resyncs := 0
 		go func() {
 			for c := range th.informer.Changes(t.Context(), &HandlerOptions[*lw.Object]{Resync: 10 * time.Second}) {
-				if c.Resync && c.New.GetName() == "x" {
+				if c.Type == lw.Modified && c.Old == c.New && c.New.GetName() == "x" {
 					resyncs++
 				}
 			}

@@ -87,7 +87,7 @@ func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 // a UID is never treated as recreated.
 type Change[T any] struct {
 	Type lw.EventType // lw.Added, lw.Modified or lw.Deleted
-	Old  T            // Modified: the previous object; Deleted: the last known object
+	Old  T            // Modified: the previous object, or New after a resync; Deleted: the last known object
 	New  T            // Added and Modified: the current object
 
 	// Initial is true in an Added change if the object was in the first list, or was stored before the handler was
@@ -98,8 +98,4 @@ type Change[T any] struct {
 	// object's final state. The store detects such a deletion when a complete list lacks the object, or when the
 	// object's key has another UID.
 	FinalStateUnknown bool
-
-	// Resync is true in a Modified change that a resync caused. Old and New are the same object. See
-	// HandlerOptions.Resync.
-	Resync bool
 }

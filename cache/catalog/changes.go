@@ -80,7 +80,11 @@ func (s *subscriber) follow(n *collection) {
 			send(cache.Change[*lw.Object]{Type: lw.Added, New: objectOf(object), Initial: initial})
 		},
 		Modified: func(old, object element) {
-			send(cache.Change[*lw.Object]{Type: lw.Modified, Old: objectOf(old), New: objectOf(object), Resync: old == object})
+			change := cache.Change[*lw.Object]{Type: lw.Modified, New: objectOf(object)}
+			if change.Old = change.New; old != object { // after a resync, both are the same object
+				change.Old = objectOf(old)
+			}
+			send(change)
 		},
 		Deleted: func(object element, finalStateUnknown bool) {
 			send(cache.Change[*lw.Object]{Type: lw.Deleted, Old: objectOf(object), FinalStateUnknown: finalStateUnknown})
