@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -167,7 +168,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 func TestOldRequestsAreDropped(t *testing.T) {
 	s := start(t, nil)
 	for range maxRequests + 1 {
-		s.record(Request{Method: http.MethodGet})
+		s.record(Request{Request: httptest.NewRequest(http.MethodGet, "/", nil)})
 	}
 	require.Len(t, s.Requests(nil), maxRequests*9/10+1)
 }

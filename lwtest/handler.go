@@ -25,8 +25,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rt := s.find(r)
-	u := *r.URL
-	request := Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
+	request := Request{r.Clone(context.Background()), time.Now(), rt.verb}
+	request.Body = nil
 	ctx, end := s.begin(r, request)
 	defer end()
 	r = r.WithContext(ctx)

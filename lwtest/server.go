@@ -9,7 +9,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -134,13 +133,11 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// Request describes a request that the server received.
+// Request is a request that the server received. It has no Body.
 type Request struct {
-	At     time.Time
-	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
-	Method string
-	URL    *url.URL // path and query only
-	Header http.Header
+	*http.Request
+	At   time.Time
+	Verb string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
 }
 
 // Lists reports whether r is a LIST request, for the first page or a later page. Pass it to [Server.Requests],
