@@ -61,7 +61,7 @@ type apiBehindTLS struct {
 }
 
 func startAPI(t *testing.T, authority *certs.Authority) apiBehindTLS {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"secret": true}})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	front := httptest.NewUnstartedServer(server)

@@ -41,7 +41,7 @@ type watched struct {
 // TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, because lwtest must behave like a
 // kube-apiserver.
 func TestWebSocketsOfEmbeddedServer(t *testing.T) {
-	s, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin-token"}, ForbiddenTokens: []string{"nobody-token"}})
+	s, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"admin-token": true, "nobody-token": false}})
 	require.NoError(t, err)
 	defer s.Close()
 	tryWebSockets(t, &watched{

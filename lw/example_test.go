@@ -111,7 +111,7 @@ func ExampleObject_Get() {
 
 // StopOn ends the stream when retrying cannot help.
 func ExampleOptions_stopOn() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"secret": true}})
 	if err != nil {
 		panic(err)
 	}

@@ -37,7 +37,7 @@ func untilInterrupted(t *testing.T, pods lw.ListerWatcher[*lw.Object], opts *lw.
 }
 
 func TestDefaultLoggerReportsForbidden(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{ForbiddenTokens: []string{"guest"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"guest": false}})
 	require.NoError(t, err)
 	defer server.Close()
 	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "guest"})

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTokens(t *testing.T) {
-	s := start(t, &Options{Tokens: []string{"good"}, ForbiddenTokens: []string{"poor"}})
+	s := start(t, &Options{Tokens: map[string]bool{"good": true, "poor": false}})
 	const unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}` + "\n"
 	forbidden := func(who, what, details string) string {
 		return `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"` + what +

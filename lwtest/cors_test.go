@@ -10,7 +10,7 @@ import (
 
 func TestCORSHeaders(t *testing.T) {
 	const allowed, foreign = "http://app.example", "http://other.example"
-	s := start(t, &Options{Tokens: []string{"good"}, AllowedOrigins: []string{allowed}})
+	s := start(t, &Options{Tokens: map[string]bool{"good": true}, AllowedOrigins: []string{allowed}})
 	tests := map[string]struct {
 		method, origin, token string
 		code                  int

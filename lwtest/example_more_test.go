@@ -41,7 +41,7 @@ func get(url, token string) {
 
 // A token allows either all requests or none. Unknown tokens are rejected.
 func ExampleOptions() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"admin"}, ForbiddenTokens: []string{"nobody"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"admin": true, "nobody": false}})
 	if err != nil {
 		panic(err)
 	}

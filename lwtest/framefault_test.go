@@ -134,7 +134,7 @@ func TestReplacedFrames(t *testing.T) {
 }
 
 func TestReplaceEventIgnoresFailedHandshakes(t *testing.T) {
-	s := start(t, &Options{Tokens: []string{"good"}})
+	s := start(t, &Options{Tokens: map[string]bool{"good": true}})
 	s.Fail(nil, -1, ReplaceEvent(0, func([]byte) ([]byte, bool) { return nil, false }))
 	_, res, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
 	require.ErrorIs(t, err, websocket.ErrBadHandshake)

@@ -107,7 +107,7 @@ var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 // Error messages contain the following user names.
 const (
 	admin     = "admin"  // a user who may send all requests
-	nobody    = "nobody" // the user of all tokens in ForbiddenTokens
+	nobody    = "nobody" // a user who may send no requests
 	anonymous = "system:anonymous"
 )
 
@@ -150,23 +150,19 @@ func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request,
 	switch {
 	case sent:
 		return "", r, unauthorized
-	case s.needsNoToken():
+	case s.opts.Tokens == nil:
 		return admin, r, nil
 	}
 	return anonymous, r, nil
 }
 
 func (s *Server) user(token string) (user string, known bool) {
-	switch {
-	case s.needsNoToken(), slices.Contains(s.opts.Tokens, token):
+	allowed, known := s.opts.Tokens[token]
+	if allowed || s.opts.Tokens == nil {
 		return admin, true
-	case slices.Contains(s.opts.ForbiddenTokens, token):
-		return nobody, true
 	}
-	return "", false
+	return nobody, known
 }
-
-func (s *Server) needsNoToken() bool { return s.opts.Tokens == nil && s.opts.ForbiddenTokens == nil }
 
 // bearerProtocol is the prefix of the subprotocol that carries a token. Browsers use it because they cannot set headers
 // on a WebSocket.

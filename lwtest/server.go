@@ -21,11 +21,9 @@ type Options struct {
 	// Listener accepts the connections. The default listens on a free port of 127.0.0.1. Use an in-memory listener for
 	// tests with testing/synctest, which cannot use sockets. [Server.Restart] can reopen only a TCP listener.
 	Listener net.Listener
-	// Tokens lists the bearer tokens that allow all requests. If Tokens and ForbiddenTokens are nil, requests need no
-	// token.
-	Tokens []string
-	// ForbiddenTokens lists the bearer tokens of a user without permissions. Their requests are rejected with 403.
-	ForbiddenTokens []string
+	// Tokens maps each valid bearer token to whether its user may send requests. The requests of other users are rejected
+	// with 403, and those with an unknown token with 401. If Tokens is nil, requests need no token.
+	Tokens map[string]bool
 	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
 	// no origin is allowed. WebSockets may come from any origin.
 	AllowedOrigins []string

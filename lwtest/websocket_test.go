@@ -73,7 +73,7 @@ func bearer(token string) string {
 }
 
 func TestHandshakes(t *testing.T) {
-	s := start(t, &Options{Tokens: []string{"good"}, ForbiddenTokens: []string{"poor"}})
+	s := start(t, &Options{Tokens: map[string]bool{"good": true, "poor": false}})
 	const origin, authorization, protocol = "Origin", "Authorization", "Sec-Websocket-Protocol"
 	padded := bearerProtocol + base64.URLEncoding.EncodeToString([]byte("good"))
 	require.Contains(t, padded, "=")

@@ -101,7 +101,7 @@ func TestNetworkHints(t *testing.T) {
 
 func TestRejectionHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
-	server := start(t, &lwtest.Options{ForbiddenTokens: []string{"no"}})
+	server := start(t, &lwtest.Options{Tokens: map[string]bool{"no": false}})
 	at := "-s " + server.URL
 	requireHint(t, at, "system:anonymous", "hint: no credential was sent: pass --token")
 	requireHint(t, at+" --token wrong", "401 Unauthorized", "hint: the server rejected the token from --token: it may have expired")

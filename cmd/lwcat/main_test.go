@@ -159,7 +159,7 @@ func TestWrongUsage(t *testing.T) {
 
 func TestStartupErrorsExit(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
-	server := start(t, &lwtest.Options{Tokens: []string{"yes"}, ForbiddenTokens: []string{"no"}})
+	server := start(t, &lwtest.Options{Tokens: map[string]bool{"yes": true, "no": false}})
 	gone := start(t, nil)
 	gone.Close()
 	for args, want := range map[string]string{

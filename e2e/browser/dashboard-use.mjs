@@ -183,7 +183,7 @@ export function usage(name) {
       await view.until('the details pane', () => view.text('#detail-name'), 'a')
     }))
 
-    it('gives access to the menu, the namespace, the server, the token and the help on a phone', play({ tokens: ['first'] }, async (view) => {
+    it('gives access to the menu, the namespace, the server, the token and the help on a phone', play({ tokens: { first: true } }, async (view) => {
       await view.page.setViewport({ width: 400, height: 800 })
       await view.create('pods', pod('web-0'), 'first')
       await view.goto('#/v1/pods')

@@ -133,7 +133,7 @@ export function dashboard(name) {
       assert.equal(await line('storage'), undefined)
     }))
 
-    it('reports that the namespaces are no longer watched', play({ tokens: ['token-of-ann'] }, async (view, cluster) => {
+    it('reports that the namespaces are no longer watched', play({ tokens: { 'token-of-ann': true } }, async (view, cluster) => {
       await view.goto('#/v1/pods')
       await view.until('the token dialog', () => view.page.$eval('#connect', (e) => e.open))
       await view.page.type('#connect-token', 'token-of-ann')
@@ -399,7 +399,7 @@ export function dashboard(name) {
       for (const secret of [data.password, 'YW5vdGhlci1vbmU=']) assert.ok(!html.includes(secret))
     }))
 
-    it('asks for a token and does not store it', play({ tokens: ['token-of-ann'] }, async (view) => {
+    it('asks for a token and does not store it', play({ tokens: { 'token-of-ann': true } }, async (view) => {
       await view.create('pods', pod('web-0'), 'token-of-ann')
       await view.goto('#/v1/pods')
       await view.until('the token dialog', () => view.page.$eval('#connect', (e) => e.open))
@@ -412,7 +412,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#connect-token', (e) => e.value), '')
     }))
 
-    it('offers to enter another token after a 401 response', play({ tokens: ['first', 'second'] }, async (view, cluster) => {
+    it('offers to enter another token after a 401 response', play({ tokens: { first: true, second: true } }, async (view, cluster) => {
       await view.create('pods', pod('web-0'), 'first')
       await view.goto('#/v1/pods')
       const asks = () => view.page.$eval('#connect', (dialog) => dialog.open)

@@ -12,7 +12,7 @@ const REFUSALS = {
 export function refusals(scene, modes) {
   for (const mode of modes) {
     it(`${mode}: reports error responses`, () => scene.fresh(async (profile) => {
-      const cluster = await scene.cluster({ tokens: ['good'], forbidden: ['poor'] })
+      const cluster = await scene.cluster({ tokens: { good: true, poor: false } })
       const page = await scene.open(profile, { mode })
       for (const transport of ['http', 'ws', 'auto']) {
         for (const [name, { token, ...cause }] of Object.entries(REFUSALS)) {
@@ -34,7 +34,7 @@ export function refusals(scene, modes) {
   }
 
   it('shared: a new collection succeeds when the server accepts a previously rejected token', () => scene.fresh(async (profile) => {
-    const cluster = await scene.cluster({ tokens: ['good'] })
+    const cluster = await scene.cluster({ tokens: { good: true } })
     await cluster.revoke({ token: 'good' })
     const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const page of [first, second]) {

@@ -11,7 +11,7 @@ export function secrets(scene, modes) {
   for (const mode of modes) {
     it(`${mode}: tokens do not leak into errors, other tabs or storage`, () => scene.fresh(async (profile) => {
       const token = secret('token'), header = secret('header')
-      const cluster = await scene.cluster({ tokens: [token, header] })
+      const cluster = await scene.cluster({ tokens: { [token]: true, [header]: true } })
       await cluster.write({ n: 50, seed: 1 })
       const logged = []
       const open = async () => {

@@ -22,7 +22,7 @@ export function suite(name) {
     for (const mode of MODES) {
       for (const transport of mode === 'shared' ? ['http', 'ws', 'auto'] : ['http', 'ws']) {
         it(`${mode}, ${transport}: the page catches up with the server after every failure`, () => scene.fresh(async (profile) => {
-          await course(await scene.cluster({ tokens: ['first', 'second'] }), await scene.open(profile, { mode }), transport)
+          await course(await scene.cluster({ tokens: { first: true, second: true } }), await scene.open(profile, { mode }), transport)
         }))
       }
     }

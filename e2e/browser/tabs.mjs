@@ -94,7 +94,7 @@ export function tabs(scene) {
   }
 
   it('a frozen tab does not block token updates from other tabs', only, () => scene.fresh(async (profile) => {
-    const cluster = await scene.cluster({ tokens: ['first', 'second'] })
+    const cluster = await scene.cluster({ tokens: { first: true, second: true } })
     const [frozen, page] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const each of [frozen, page]) {
       await follow(each, 'all', { server: cluster.url, ask: 'first' })

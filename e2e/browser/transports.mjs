@@ -14,7 +14,7 @@ export function transports(scene) {
   }))
 
   it('auto: collections with different tokens share the selected transport of a server', () => scene.fresh(async (profile) => {
-    const cluster = await scene.cluster({ tokens: ['first', 'second'] })
+    const cluster = await scene.cluster({ tokens: { first: true, second: true } })
     await cluster.buffer()
     const page = await scene.open(profile, { mode: 'main' })
     await follow(page, 'first', { server: cluster.url, transport: 'auto', ask: 'first' })

@@ -29,7 +29,7 @@ func pemOf(certificate *x509.Certificate) []byte {
 // serveTLS starts an embedded server behind TLS and HTTP/2 that accepts only the token "secret". It returns the server
 // and the path of a kubeconfig.
 func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"secret"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"secret": true}})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	front := httptest.NewUnstartedServer(server)

@@ -41,7 +41,7 @@ type seen struct {
 func follow(t *testing.T, trace *lw.Trace, phase func() string) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: []string{token}, BookmarkInterval: 50 * time.Millisecond,
+		Tokens: map[string]bool{token: true}, BookmarkInterval: 50 * time.Millisecond,
 	})
 	require.NoError(t, err)
 	defer server.Close()

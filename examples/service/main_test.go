@@ -70,6 +70,6 @@ func TestServiceIsNotReadyWhileTheServerIsAway(t *testing.T) {
 }
 
 func TestServiceStopsIfItIsForbidden(t *testing.T) {
-	_, _, ended := start(t, &lwtest.Options{Tokens: []string{"secret"}})
+	_, _, ended := start(t, &lwtest.Options{Tokens: map[string]bool{"secret": true}})
 	require.ErrorIs(t, <-ended, lw.ErrForbidden)
 }

@@ -17,7 +17,7 @@ import (
 
 // TokenFunc is called for every request, and once more after a 401.
 func ExampleOptions_tokenFunc() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"fresh"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"fresh": true}})
 	if err != nil {
 		panic(err)
 	}
@@ -49,7 +49,7 @@ func ExampleOptions_tokenFunc() {
 
 // After a 401, CredentialFunc receives the rejected credential and can return a new credential.
 func ExampleCredential() {
-	server, err := lwtest.Start(&lwtest.Options{Tokens: []string{"second"}})
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"second": true}})
 	if err != nil {
 		panic(err)
 	}
@@ -101,7 +101,7 @@ func ExampleTransport() {
 
 // The transport does not send credentials to the target of a redirect. The error contains the origin of the target.
 func ExampleTransport_Open_redirect() {
-	other, err := lwtest.Start(&lwtest.Options{Tokens: []string{"s3cret"}})
+	other, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"s3cret": true}})
 	if err != nil {
 		panic(err)
 	}

@@ -30,7 +30,7 @@ func TestKubeconfigProxies(t *testing.T) {
 	config := config(t, a)
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.NextProtos = []string{"http/1.1"}
-	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: []string{"t1"}})
+	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: map[string]bool{"t1": true}})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	_, err = server.Put("pods", `{"metadata":{"namespace":"default","name":"web-0"}}`)

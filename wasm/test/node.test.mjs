@@ -11,7 +11,7 @@ import { Slots } from '../slots.js'
 import { serve, until } from './support.mjs'
 
 let server, guarded
-before(async () => { [server, guarded] = await Promise.all([serve(), serve({ tokens: ['good'], forbidden: ['weak'] })]) })
+before(async () => { [server, guarded] = await Promise.all([serve(), serve({ tokens: { good: true, weak: false } })]) })
 after(() => Promise.all([server.close(), guarded.close()]))
 
 let last = 0

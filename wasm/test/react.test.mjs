@@ -17,7 +17,7 @@ const { useListWatch } = await import('../react.js')
 
 let server, guarded, last = 0
 before(async () => {
-  [server, guarded] = await Promise.all([serve(), serve({ tokens: ['good'], forbidden: ['weak'] })])
+  [server, guarded] = await Promise.all([serve(), serve({ tokens: { good: true, weak: false } })])
   await init({ mode: 'main' })
 })
 after(async () => {

@@ -34,7 +34,7 @@ import (
 // The test fails if a request to the other server contains a secret.
 func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, configMap string) string {
 	t.Helper()
-	api, err := lwtest.Start(&lwtest.Options{Tokens: []string{token}})
+	api, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{token: true}})
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	_, err = api.Put("configmaps", configMap)

@@ -13,7 +13,7 @@ import (
 
 func TestEmbeddedServer(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: []string{"admin"}, ForbiddenTokens: []string{"nobody"},
+		Tokens: map[string]bool{"admin": true, "nobody": false},
 	})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)

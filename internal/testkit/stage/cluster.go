@@ -26,18 +26,17 @@ type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
 
-	Tokens    []string        `json:"tokens"`    // start: tokens with full access
-	Forbidden []string        `json:"forbidden"` // start: tokens without access
-	Zip       bool            `json:"zip"`       // start: compress streaming lists, like Kubernetes 1.37
-	Quiet     bool            `json:"quiet"`     // start: send no bookmarks
-	Token     string          `json:"token"`     // revoke and allow: token whose access changes
-	Of        string          `json:"of"`        // put and delete: plural name of the resource
-	Object    json.RawMessage `json:"object"`    // put: object to write
-	Space     string          `json:"space"`     // delete: namespace of the object
-	Name      string          `json:"name"`      // delete: name of the object; define and undefine: plural name of the resource
-	Columns   json.RawMessage `json:"columns"`   // define: printer columns of the resource
-	N         int             `json:"n"`         // write, fill and touch: number of objects; expire: number of events before the error
-	Seed      uint64          `json:"seed"`      // write and touch: the random seed
+	Tokens  map[string]bool `json:"tokens"`  // start: maps each token to whether it has access
+	Zip     bool            `json:"zip"`     // start: compress streaming lists, like Kubernetes 1.37
+	Quiet   bool            `json:"quiet"`   // start: send no bookmarks
+	Token   string          `json:"token"`   // revoke and allow: token whose access changes
+	Of      string          `json:"of"`      // put and delete: plural name of the resource
+	Object  json.RawMessage `json:"object"`  // put: object to write
+	Space   string          `json:"space"`   // delete: namespace of the object
+	Name    string          `json:"name"`    // delete: name of the object; define and undefine: plural name of the resource
+	Columns json.RawMessage `json:"columns"` // define: printer columns of the resource
+	N       int             `json:"n"`       // write, fill and touch: number of objects; expire: number of events before the error
+	Seed    uint64          `json:"seed"`    // write and touch: the random seed
 }
 
 // cluster is an API server that tests control. Unless stated otherwise, commands operate on its ConfigMaps.
@@ -73,7 +72,7 @@ func (c *control) start(cmd *command) (any, error) {
 		bookmarks = time.Hour
 	}
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: cmd.Tokens, ForbiddenTokens: cmd.Forbidden, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks,
+		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks,
 		CompressStreamingLists: cmd.Zip,
 	})
 	if err != nil {
