@@ -3,6 +3,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -86,7 +87,7 @@ type listsOnly struct{ lw.Transport }
 
 func (l listsOnly) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if req.Watch {
-		return nil, lwhttp.ErrNotUpgraded
+		return nil, errors.ErrUnsupported
 	}
 	return l.Transport.Open(ctx, req)
 }

@@ -15,18 +15,6 @@ import (
 // would receive the credentials.
 var errPath = errors.New("http: the request path must start with a slash, for example /api/v1/pods")
 
-// ErrNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps
-// [errors.ErrUnsupported].
-var ErrNotUpgraded error = notUpgraded{}
-
-type notUpgraded struct{}
-
-func (notUpgraded) Error() string {
-	return "http: the server or a proxy does not support the requested protocol"
-}
-
-func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
-
 // errPartial reports a 206 response. No request asks for a range, so the missing objects would look deleted.
 var errPartial error = &lw.StatusError{Code: 206, Reason: "PartialContent", Message: "the response is only a part of the resource"}
 

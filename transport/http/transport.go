@@ -22,8 +22,7 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
-	// The state contains secrets. It is behind a pointer, because fmt does not call Format for a Transport in an unexported
-	// field of another struct. It then prints the fields of the Transport, but only the addresses of pointers in them.
+	// The state contains secrets. It is behind a pointer, because fmt prints only the address of a pointer in a struct.
 	state *state
 }
 
@@ -91,7 +90,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 // Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires. Upgrade
 // adds the header Origin, which a WebSocket server may require. It uses the same credentials, TLS options and proxies as
 // other requests, but always HTTP/1.1. It returns the response headers, the connection, and a function that removes the
-// credentials from received text. The caller owns the connection, which stays open when ctx is done.
+// credentials from received text. The caller owns the connection, which stays open when ctx is done. If the server or a
+// proxy ignores the request to switch protocols, the error wraps [errors.ErrUnsupported].
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (_ http.Header, _ io.ReadWriteCloser, redact func(text string) string, _ error) {
 	header = header.Clone()
 	header.Set("Origin", origin(t.state.server))
@@ -102,15 +102,22 @@ func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.He
 	connection, ok := response.Body.(io.ReadWriteCloser)
 	if response.StatusCode != http.StatusSwitchingProtocols || !ok {
 		_ = response.Body.Close()
-		return nil, nil, nil, ErrNotUpgraded
+		return nil, nil, nil, errNotUpgraded
 	}
 	return response.Header, connection, secrets.Text, nil
 }
 
-// Format prints only the server's origin, for every fmt verb.
-func (t *Transport) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
+// errNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps
+// [errors.ErrUnsupported].
+var errNotUpgraded error = notUpgraded{}
+
+type notUpgraded struct{}
+
+func (notUpgraded) Error() string {
+	return "http: the server or a proxy does not support the requested protocol"
 }
+
+func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 
 // do sends a request with additional headers. Status 206 is an error, and so is every status except 101 and 2xx. do also
 // returns the secrets in the request, so that the caller can redact them.

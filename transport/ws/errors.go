@@ -18,12 +18,15 @@ var errProtocol = errors.New("the server violated the WebSocket protocol")
 // errFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
 // handshake does not use SHA-1 for security. errFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
 // HTTP.
-var errFIPS error = forbidden{}
+var errFIPS error = unsupported("WebSocket needs SHA-1, which GODEBUG=fips140=only forbids")
 
-type forbidden struct{}
+// errNotUpgraded reports that the server or a proxy answered the handshake incorrectly.
+var errNotUpgraded error = unsupported("the server or a proxy does not support WebSocket")
 
-func (forbidden) Error() string { return "WebSocket needs SHA-1, which GODEBUG=fips140=only forbids" }
-func (forbidden) Unwrap() error { return errors.ErrUnsupported }
+type unsupported string
+
+func (e unsupported) Error() string { return string(e) }
+func (unsupported) Unwrap() error   { return errors.ErrUnsupported }
 
 // handshakeError is a 403 or 404 response to a handshake. The response may come from a proxy that rejects WebSockets.
 // The error therefore wraps [errors.ErrUnsupported], so that package fallback tries HTTP.

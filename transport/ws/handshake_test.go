@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +25,7 @@ func TestInvalidHandshakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(t.Context(), t, &scriptedConn{step: 100}, header, 1<<20)
-			require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
+			require.ErrorContains(t, err, errNotUpgraded.Error())
 			require.ErrorIs(t, err, errors.ErrUnsupported)
 		})
 	}

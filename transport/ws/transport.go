@@ -38,9 +38,8 @@ type transport struct {
 //   - the cause of ctx, if ctx is done
 //
 // Protobuf watches use HTTP, because newlines must not separate protobuf events. The transport returns a *[lw.StatusError] for
-// an error response to the handshake. It returns [lwhttp.ErrNotUpgraded] if the server ignored the upgrade or responded
-// incorrectly. With GODEBUG=fips140=only, it returns an error that wraps
-// [errors.ErrUnsupported] for all watches that need WebSocket.
+// an error response to the handshake. It returns an error that wraps [errors.ErrUnsupported] if the server ignored the
+// upgrade or responded incorrectly, and for all watches that need WebSocket with GODEBUG=fips140=only.
 func New(base *lwhttp.Transport) lw.Transport { return &transport{base: base, limit: maxMessage} }
 
 func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
@@ -64,7 +63,7 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	case err == nil:
 		return &lw.Response{ReadCloser: newBody(ctx, conn, c, t.limit), Redact: c.redact}, nil
 	case c.upgraded != nil: // the HTTP transport accepted the response, but gorilla did not
-		err = fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, c.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
+		err = fmt.Errorf("%w: %s", errNotUpgraded, c.redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 	}
 	return nil, err
 }

@@ -29,7 +29,8 @@ type transport struct {
 //
 // A page cannot see why a handshake was rejected. So Open sends the same request over HTTP and returns its error
 // response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first handshake
-// with a server that requests client certificates. After the second failure, Open returns [lwhttp.ErrNotUpgraded].
+// with a server that requests client certificates. After the second failure, Open returns an error that
+// wraps [errors.ErrUnsupported].
 //
 // If the server ends a watch at once, for example because its resourceVersion has expired, Firefox discards the
 // message. Open then opens the watch over HTTP.
@@ -58,7 +59,7 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 		}
 		_ = answer.Close()
 	}
-	return nil, lwhttp.ErrNotUpgraded
+	return nil, errNotUpgraded
 }
 
 // A kube-apiserver accepts a token in a subprotocol only if the client offers another subprotocol, too. The server

@@ -175,7 +175,7 @@ func TestErrorResponses(t *testing.T) {
 		require.Equal(t, 7*time.Second, status.RetryAfter)
 	}
 	_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"kind":"PodList"}`) }))
-	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
+	require.ErrorContains(t, err, "does not support the requested protocol")
 }
 
 func TestLists(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -51,7 +50,7 @@ func TestCause(t *testing.T) {
 			&net.OpError{Op: "remote error", Err: tls.AlertError(42)}}},
 		{"connection", []error{io.EOF, get(io.EOF), io.ErrUnexpectedEOF, cut, read(syscall.ECONNRESET), syscall.ECONNREFUSED,
 			read(os.ErrDeadlineExceeded), net.ErrClosed, &net.DNSError{Name: "k8s.example"}}},
-		{"unsupported", []error{errors.ErrUnsupported, lwhttp.ErrNotUpgraded}},
+		{"unsupported", []error{errors.ErrUnsupported}},
 		{"other", []error{errors.New("the token command failed"), nil}},
 	} {
 		for _, err := range c.errs {
