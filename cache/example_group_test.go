@@ -19,7 +19,7 @@ func ExampleGroup() {
 	put(server, "shop", "web-0", "n1")
 	queue := workqueue.New[lw.Key]()
 	web := cache.NewInformer(client, &lw.Options{LabelSelector: "app!=db", StopOn: lw.IsPermanent})
-	web.Handle(cache.Handler[*lw.Object]{Added: func(pod *lw.Object, _ bool) { queue.Add(pod.Key()) }}, nil)
+	web.Handle(cache.Handler[*lw.Object]{Added: func(pod *lw.Object, _ bool) { queue.Add(lw.KeyOf(pod)) }}, nil)
 	all := cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 
 	var group cache.Group

@@ -79,6 +79,6 @@ func ExampleByNamespace() {
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"))
 	byNamespace := cache.NewIndex(pods, cache.ByNamespace[*lw.Object])
 	pod, ok := pods.Get(lw.Key{Namespace: "shop", Name: "web-1"})
-	fmt.Println(pod.Key(), ok, len(byNamespace.List("shop")), len(byNamespace.List("nowhere")))
+	fmt.Println(lw.KeyOf(pod), ok, len(byNamespace.List("shop")), len(byNamespace.List("nowhere")))
 	// Output: shop/web-1 true 2 0
 }

@@ -43,11 +43,11 @@ func ExampleInformer_Follow() {
 		for _, change := range changes {
 			switch change.Type {
 			case lw.Added:
-				fmt.Println("new:", change.New.Key(), change.New.Get("status.phase"))
+				fmt.Println("new:", lw.KeyOf(change.New), change.New.Get("status.phase"))
 			case lw.Modified:
-				fmt.Println("now:", change.New.Key(), change.New.Get("status.phase"), "before:", change.Old.Get("status.phase"))
+				fmt.Println("now:", lw.KeyOf(change.New), change.New.Get("status.phase"), "before:", change.Old.Get("status.phase"))
 			case lw.Deleted:
-				fmt.Println("gone:", change.Old.Key())
+				fmt.Println("gone:", lw.KeyOf(change.Old))
 			}
 		}
 		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change some Pods

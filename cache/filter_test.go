@@ -74,7 +74,7 @@ func TestFilterMayUseInformer(t *testing.T) {
 				case "wait":
 					<-removed.Done()
 				case "read":
-					stored, ok := th.informer.Store().Get(o.Key())
+					stored, ok := th.informer.Store().Get(lw.KeyOf(o))
 					return ok && stored == o && self.Len() == 0
 				case "leave":
 					self.Remove()

@@ -64,16 +64,16 @@ func TestUnchangedObjectsAreKept(t *testing.T) {
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			if event.Type == lw.WatchStarted && len(first) == 0 {
 				for _, object := range s.store.List() {
-					first[object.Key()] = object
+					first[lw.KeyOf(object)] = object
 				}
 			}
 			return true
 		}
 		s.run("list@3 a/x@1 a/y@2 z@3", "watch !expired", "list@9 a/x@1 a/y@8 z@3", "watch")
 		for key, same := range map[string]bool{"a/x": true, "a/y": false, "z": true} {
-			now, ok := s.store.Get(object(key).Key())
+			now, ok := s.store.Get(lw.KeyOf(object(key)))
 			require.True(t, ok)
-			require.Equal(t, same, first[now.Key()] == now, key)
+			require.Equal(t, same, first[lw.KeyOf(now)] == now, key)
 		}
 	})
 }
@@ -93,7 +93,7 @@ func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 			w.Replace("1", old)
 			byUID := NewIndex(store, func(o *lw.Object, to []string) []string { return append(to, o.GetUID()) })
 			require.Equal(t, []Change[*lw.Object]{{Type: lw.Deleted, Old: old, FinalStateUnknown: true}, {Type: lw.Added, New: recreated}}, write(w))
-			stored, _ := store.Get(old.Key())
+			stored, _ := store.Get(lw.KeyOf(old))
 			require.Same(t, recreated, stored)
 			require.Equal(t, []int{1, 0, 1}, []int{store.Len(), len(byUID.List("1")), len(byUID.List("2"))})
 		})

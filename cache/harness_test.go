@@ -68,13 +68,13 @@ type log struct {
 func (n *log) handler() Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, initial bool) {
-			n.add("+"+o.Key().String()+"@"+o.GetResourceVersion(), initial, "!")
+			n.add("+"+lw.KeyOf(o).String()+"@"+o.GetResourceVersion(), initial, "!")
 		},
 		Modified: func(old, o *lw.Object) {
-			n.add("~"+o.Key().String()+"@"+old.GetResourceVersion()+">"+o.GetResourceVersion(), false, "")
+			n.add("~"+lw.KeyOf(o).String()+"@"+old.GetResourceVersion()+">"+o.GetResourceVersion(), false, "")
 		},
 		Deleted: func(o *lw.Object, stale bool) {
-			n.add("-"+o.Key().String()+"@"+o.GetResourceVersion(), stale, "?")
+			n.add("-"+lw.KeyOf(o).String()+"@"+o.GetResourceVersion(), stale, "?")
 		},
 	}
 }

@@ -335,7 +335,7 @@ func TestSingleKeyIsReadOnce(t *testing.T) {
 		}
 	}
 	first, second := put("o", "d"), put("o", "d")
-	writer.Delete(second.Key())
+	writer.Delete(lw.KeyOf(second))
 	require.Equal(t, []int{1, 1}, []int{read[first], read[second]})
 	require.Equal(t, []string{"b"}, byLabel.Keys())
 }

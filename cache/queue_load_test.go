@@ -92,7 +92,7 @@ func haveAll(mu *sync.Mutex, sums []fold, store *Store[*lw.Object]) bool {
 			return false
 		}
 		for _, o := range objects {
-			if sum[o.Key()] != o {
+			if sum[lw.KeyOf(o)] != o {
 				return false
 			}
 		}

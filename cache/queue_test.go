@@ -214,21 +214,21 @@ func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {
 			pause()
-			require.Nil(t, sum[o.Key()], "%v must not be added twice", o.Key())
-			sum[o.Key()] = o
+			require.Nil(t, sum[lw.KeyOf(o)], "%v must not be added twice", lw.KeyOf(o))
+			sum[lw.KeyOf(o)] = o
 		},
 		Modified: func(old, o *lw.Object) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "%v must be added before it is updated", o.Key())
-			require.True(t, sum[o.Key()] == old, "the old object of %v must be the last delivered object", o.Key())
+			require.NotNil(t, sum[lw.KeyOf(o)], "%v must be added before it is updated", lw.KeyOf(o))
+			require.True(t, sum[lw.KeyOf(o)] == old, "the old object of %v must be the last delivered object", lw.KeyOf(o))
 			require.Equal(t, old.GetUID(), o.GetUID())
-			sum[o.Key()] = o
+			sum[lw.KeyOf(o)] = o
 		},
 		Deleted: func(o *lw.Object, _ bool) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "%v must be added before it is deleted", o.Key())
-			require.Equal(t, sum[o.Key()].GetUID(), o.GetUID())
-			delete(sum, o.Key())
+			require.NotNil(t, sum[lw.KeyOf(o)], "%v must be added before it is deleted", lw.KeyOf(o))
+			require.Equal(t, sum[lw.KeyOf(o)].GetUID(), o.GetUID())
+			delete(sum, lw.KeyOf(o))
 		},
 	}
 }

@@ -70,21 +70,21 @@ func (r *reader) look() {
 	r.at = version
 	once := map[lw.Key]bool{}
 	for _, object := range r.store.List() {
-		if once[object.Key()] {
-			r.Errorf("the store lists %v twice", object.Key())
+		if once[lw.KeyOf(object)] {
+			r.Errorf("the store lists %v twice", lw.KeyOf(object))
 		}
-		once[object.Key()] = true
+		once[lw.KeyOf(object)] = true
 		r.see(object)
 	}
 	for _, object := range r.byNamespace.List("a") {
 		if object.GetNamespace() != "a" {
-			r.Errorf("the list of namespace a contains %v", object.Key())
+			r.Errorf("the list of namespace a contains %v", lw.KeyOf(object))
 		}
 		r.see(object)
 	}
 	r.snapshot()
 	if all := r.store.List(); len(all) > 0 {
-		if now, ok := r.store.Get(all[0].Key()); ok {
+		if now, ok := r.store.Get(lw.KeyOf(all[0])); ok {
 			r.see(now)
 		}
 	}
@@ -100,15 +100,15 @@ func (r *reader) snapshot() {
 	byNamespace, n := r.byNamespace.In(snapshot), 0
 	for _, namespace := range byNamespace.Keys() {
 		for _, object := range byNamespace.List(namespace) {
-			if found, ok := snapshot.Get(object.Key()); !ok || found != object || object.GetNamespace() != namespace {
-				r.Errorf("%v is in the index but not in the snapshot", object.Key())
+			if found, ok := snapshot.Get(lw.KeyOf(object)); !ok || found != object || object.GetNamespace() != namespace {
+				r.Errorf("%v is in the index but not in the snapshot", lw.KeyOf(object))
 			}
 			n++
 		}
 	}
 	for object := range snapshot.All() {
 		if v, _ := strconv.Atoi(object.GetResourceVersion()); v > version {
-			r.Errorf("%v has resourceVersion %d in a snapshot with resourceVersion %d", object.Key(), v, version)
+			r.Errorf("%v has resourceVersion %d in a snapshot with resourceVersion %d", lw.KeyOf(object), v, version)
 		}
 	}
 	if n != snapshot.Len() {
@@ -118,8 +118,8 @@ func (r *reader) snapshot() {
 
 func (r *reader) see(object *lw.Object) {
 	version, _ := strconv.Atoi(object.GetResourceVersion())
-	if version < r.seen[object.Key()] {
-		r.Errorf("%v changed from resourceVersion %d back to %d", object.Key(), r.seen[object.Key()], version)
+	if version < r.seen[lw.KeyOf(object)] {
+		r.Errorf("%v changed from resourceVersion %d back to %d", lw.KeyOf(object), r.seen[lw.KeyOf(object)], version)
 	}
-	r.seen[object.Key()] = version
+	r.seen[lw.KeyOf(object)] = version
 }

@@ -97,7 +97,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	objects := make(map[lw.Key]*lw.Object, store.Len())
 	for _, object := range store.List() {
-		objects[object.Key()] = object
+		objects[lw.KeyOf(object)] = object
 	}
 	return objects
 }

@@ -202,13 +202,13 @@ func (s *fixture) run(lines ...string) string {
 func describe(d Change[*lw.Object]) string {
 	switch {
 	case d.Type == lw.Added:
-		return "+" + d.New.Key().String() + "@" + d.New.GetResourceVersion()
+		return "+" + lw.KeyOf(d.New).String() + "@" + d.New.GetResourceVersion()
 	case d.Type == lw.Modified:
-		return "~" + d.New.Key().String() + "@" + d.Old.GetResourceVersion() + ">" + d.New.GetResourceVersion()
+		return "~" + lw.KeyOf(d.New).String() + "@" + d.Old.GetResourceVersion() + ">" + d.New.GetResourceVersion()
 	case d.FinalStateUnknown:
-		return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion() + "?"
+		return "-" + lw.KeyOf(d.Old).String() + "@" + d.Old.GetResourceVersion() + "?"
 	}
-	return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion()
+	return "-" + lw.KeyOf(d.Old).String() + "@" + d.Old.GetResourceVersion()
 }
 
 // fold maps keys to objects. Applying all changes of a store to an empty fold produces the objects of the store.
@@ -222,12 +222,12 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 		object = d.Old
 		require.Nil(t, d.New)
 	}
-	stored := f[object.Key()]
-	require.Equal(t, d.Type == lw.Added, stored == nil, "%v event for %v: only an object that is not in the store may be added", d.Type, object.Key())
+	stored := f[lw.KeyOf(object)]
+	require.Equal(t, d.Type == lw.Added, stored == nil, "%v event for %v: only an object that is not in the store may be added", d.Type, lw.KeyOf(object))
 	switch {
 	case d.Type == lw.Deleted:
 		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with an unknown final state must contain the stored object")
-		delete(f, object.Key())
+		delete(f, lw.KeyOf(object))
 		return
 	case d.Type == lw.Modified:
 		require.Same(t, stored, d.Old)
@@ -235,7 +235,7 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 		require.Nil(t, d.Old)
 	}
 	require.False(t, d.FinalStateUnknown)
-	f[object.Key()] = object
+	f[lw.KeyOf(object)] = object
 }
 
 // equal requires that the fold and the store contain the same objects.

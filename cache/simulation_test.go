@@ -33,9 +33,9 @@ func (w *simulation) state(version int) map[lw.Key]*lw.Object {
 	objects := map[lw.Key]*lw.Object{}
 	for _, event := range w.log[:version] {
 		if event.Type == lw.Deleted {
-			delete(objects, event.Object.Key())
+			delete(objects, lw.KeyOf(event.Object))
 		} else {
-			objects[event.Object.Key()] = event.Object
+			objects[lw.KeyOf(event.Object)] = event.Object
 		}
 	}
 	return objects
@@ -88,7 +88,7 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw
 	page.Objects = func(yield func(*lw.Object, error) bool) {
 		if opts.Continue == "" { // all pages have the resourceVersion of the first page
 			w.page = slices.SortedFunc(maps.Values(w.now), func(a, b *lw.Object) int {
-				return cmp.Compare(a.Key().String(), b.Key().String())
+				return cmp.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String())
 			})
 			opts.Continue = strconv.Itoa(len(w.log))
 		}
@@ -100,7 +100,7 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*lw
 			}
 			item := w.page[0]
 			w.page = w.page[1:]
-			if !yield(object(item.Key().String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, because decoding also creates a new object
+			if !yield(object(lw.KeyOf(item).String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, because decoding also creates a new object
 				return
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func names(objects iter.Seq[*lw.Object]) []string {
 	var keys []string
 	for object := range objects {
-		keys = append(keys, object.Key().String())
+		keys = append(keys, lw.KeyOf(object).String())
 	}
 	slices.Sort(keys)
 	return keys
@@ -34,7 +34,7 @@ func TestStoreAndNamespaceIndexReturnObjects(t *testing.T) {
 			require.Equal(t, want, names(slices.Values(byNamespace.List(namespace))), namespace)
 		}
 		for word, version := range map[string]string{"a/x": "1", "b/x": "3", "node": "4", "b/y": "", "c/x": "", "a/node": "", "x": ""} {
-			key := object(word).Key()
+			key := lw.KeyOf(object(word))
 			got, ok := s.store.Get(key)
 			require.Equal(t, version != "", ok, word)
 			if ok {
@@ -48,7 +48,7 @@ func TestHashCollisions(t *testing.T) {
 	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	x := object("x@1")
 	writer.Put(x)
-	_, found, ok := store.find(&store.state, store.hash(x.Key()), lw.Key{Name: "y"})
+	_, found, ok := store.find(&store.state, store.hash(lw.KeyOf(x)), lw.Key{Name: "y"})
 	require.False(t, ok)
 	require.Nil(t, found)
 }
@@ -66,7 +66,7 @@ func TestListIsConsistent(t *testing.T) {
 				seen++
 				if seen == 1 {
 					s.run("list@9 a/w@8") // deletes the objects that the loop has not yet yielded
-					_, ok := s.store.Get(object.Key())
+					_, ok := s.store.Get(lw.KeyOf(object))
 					require.False(t, ok)
 				}
 			}

@@ -14,7 +14,7 @@ func ExampleObject() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(pod, "is", pod.Key())
+	fmt.Println(pod, "is", lw.KeyOf(pod))
 	app, ok := pod.Label("app")
 	fmt.Println(app, ok)
 	for owner := range pod.Get("metadata.ownerReferences").Elements() {

@@ -117,13 +117,10 @@ func (o *Object) GetUID() string { return o.part(o.uid) }
 // GetResourceVersion returns metadata.resourceVersion.
 func (o *Object) GetResourceVersion() string { return o.part(o.resourceVersion) }
 
-// Key returns the object's namespace and name.
-func (o *Object) Key() Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
-
 // String returns the kind, key and resourceVersion of the object, for example "Secret shop/token@7". The result is safe
 // to log.
 func (o *Object) String() string {
-	return o.Kind() + " " + o.Key().String() + "@" + o.GetResourceVersion()
+	return o.Kind() + " " + KeyOf(o).String() + "@" + o.GetResourceVersion()
 }
 
 // Raw returns the object's JSON text.

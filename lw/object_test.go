@@ -89,13 +89,13 @@ func TestSameComparesDecodedObject(t *testing.T) {
 // The scanner decodes metadata with escape sequences, nulls and duplicate members like encoding/json.
 func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
-	require.Equal(t, Key{Name: "a/b"}, object.Key())
+	require.Equal(t, Key{Name: "a/b"}, KeyOf(object))
 	require.Equal(t, "7", object.GetResourceVersion())
 
 	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
 	scanned.missing = newMissing(&ListMeta{kind: "PodList", apiVersion: "v1"})
 	object = decoded(scanned)
-	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the key must be correct even though added and removed members shift its position")
+	require.Equal(t, Key{Name: "ab", Namespace: "c"}, KeyOf(object), "the key must be correct even though added and removed members shift its position")
 	require.Equal(t, `\d`, object.GetUID())
 	require.Empty(t, object.GetResourceVersion())
 }

@@ -130,7 +130,7 @@ func TestProjectedMetadata(t *testing.T) {
 				want = regexp.MustCompile(`"managedFields":\[[^]]*\],`).ReplaceAllString(want, "")
 			}
 			require.Equal(t, start+want+end, object.Raw(), paths)
-			require.Equal(t, Key{Namespace: "ns", Name: "n"}, object.Key())
+			require.Equal(t, Key{Namespace: "ns", Name: "n"}, KeyOf(object))
 			require.Equal(t, []string{"u", "7"}, []string{object.GetUID(), object.GetResourceVersion()})
 			_, err = NewClient(&scriptedTransport{}, Pods(""), Codec[*Object](p), &ClientOptions{KeepManagedFields: managed})
 			require.Equal(t, managed || !p.namesManagedFields(), err == nil, paths)

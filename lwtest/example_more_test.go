@@ -73,7 +73,7 @@ func ExampleServer_customResource() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(order.Key(), "at resourceVersion", order.GetResourceVersion())
+	fmt.Println(lw.KeyOf(order), "at resourceVersion", order.GetResourceVersion())
 	get(server.URL+"/apis/shop.example.com/v1/namespaces/default/orders", "")
 	if err := server.Delete(definitions, "", "orders.shop.example.com"); err != nil {
 		panic(err)

@@ -258,5 +258,5 @@ func TestStateAndRevisionAgree(t *testing.T) {
 	}
 	o, err := s.Put("configmaps", []byte(`{"metadata":{"name":"x"}}`))
 	require.NoError(t, err)
-	require.Equal(t, "default/x", o.Key().String())
+	require.Equal(t, "default/x", lw.KeyOf(o).String())
 }

@@ -160,7 +160,7 @@ func (b *bed) follow(of catalog.Type) *[]string {
 			text := change.Type.String()
 			for _, object := range []*lw.Object{change.Old, change.New} {
 				if object != nil {
-					text += " " + object.APIVersion() + " " + object.Key().String()
+					text += " " + object.APIVersion() + " " + lw.KeyOf(object).String()
 				}
 			}
 			*changes = append(*changes, text)

@@ -139,15 +139,15 @@ type fold struct {
 func (f *fold) apply(change catalog.Change) {
 	switch change.Type {
 	case lw.Added:
-		ref := catalog.Ref{Type: change.Resource, Key: change.New.Key()}
+		ref := catalog.Ref{Type: change.Resource, Key: lw.KeyOf(change.New)}
 		require.Nil(f.t, f.objects[ref], "%s was added twice", ref)
 		f.objects[ref] = change.New
 	case lw.Modified:
-		ref := catalog.Ref{Type: change.Resource, Key: change.New.Key()}
+		ref := catalog.Ref{Type: change.Resource, Key: lw.KeyOf(change.New)}
 		require.NotNil(f.t, f.objects[ref], "%s was modified before it was added", ref)
 		f.objects[ref] = change.New
 	case lw.Deleted:
-		ref := catalog.Ref{Type: change.Resource, Key: change.Old.Key()}
+		ref := catalog.Ref{Type: change.Resource, Key: lw.KeyOf(change.Old)}
 		require.NotNil(f.t, f.objects[ref], "%s was deleted before it was added", ref)
 		delete(f.objects, ref)
 	}

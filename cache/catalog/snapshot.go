@@ -134,7 +134,7 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 				continue
 			}
 			object := objectOf(e)
-			if matching.Matches(object.Label) && !yield(Ref{of, object.Key()}, object) {
+			if matching.Matches(object.Label) && !yield(Ref{of, lw.KeyOf(object)}, object) {
 				return
 			}
 		}
@@ -148,7 +148,7 @@ func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 		f.index()
 		for _, e := range f.byUID.List(uid) {
 			object := objectOf(e)
-			return Ref{f.info.Type, object.Key()}, object, true
+			return Ref{f.info.Type, lw.KeyOf(object)}, object, true
 		}
 	}
 	return Ref{}, nil, false
@@ -163,7 +163,7 @@ func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
 			slices.SortFunc(owned, func(a, b element) int { return strings.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String()) })
 			for _, e := range owned {
 				object := objectOf(e)
-				if !yield(Ref{f.info.Type, object.Key()}, object) {
+				if !yield(Ref{f.info.Type, lw.KeyOf(object)}, object) {
 					return
 				}
 			}

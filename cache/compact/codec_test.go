@@ -59,7 +59,7 @@ func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
 	require.Equal(t, text, object.Object(), "the decompressed object must equal the original object")
-	require.Equal(t, text.Key(), lw.KeyOf(object))
+	require.Equal(t, lw.KeyOf(text), lw.KeyOf(object))
 	require.Equal(t, text.GetUID(), object.GetUID())
 	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
 }

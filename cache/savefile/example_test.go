@@ -60,7 +60,7 @@ func Example() {
 		})
 		for event, changes := range pods.Follow(ctx) {
 			for _, change := range changes {
-				fmt.Println(event.Type, change.Type, change.New.Key())
+				fmt.Println(event.Type, change.Type, lw.KeyOf(change.New))
 			}
 			if event.Type != lw.Synced && event.ResourceVersion != "" && pods.Store().Len() == until {
 				break

@@ -115,7 +115,7 @@ func (r *recorder) write(s *stream, event *lw.Event[*lw.Object], changes []outpu
 	for _, e := range changes {
 		err = cmp.Or(err, r.json.Encode(recordedEvent{
 			Type: e.Type.String(), Time: e.Time.UTC(), Resource: s.kind, Collection: s.name,
-			Key: e.Object.Key().String(), ResourceVersion: e.Object.GetResourceVersion(), Object: json.RawMessage(e.Object.Raw()),
+			Key: lw.KeyOf(e.Object).String(), ResourceVersion: e.Object.GetResourceVersion(), Object: json.RawMessage(e.Object.Raw()),
 		}))
 	}
 	switch event.Type {
@@ -310,9 +310,9 @@ func (s *replayed) play(recorded *recordedEvent) (last bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("the recording contains an invalid object: %w", err)
 		}
-		s.appendEvent(event.Type, recorded.Time, o, s.objects[o.Key()])
-		if s.objects[o.Key()] = o; event.Type == lw.Deleted {
-			delete(s.objects, o.Key())
+		s.appendEvent(event.Type, recorded.Time, o, s.objects[lw.KeyOf(o)])
+		if s.objects[lw.KeyOf(o)] = o; event.Type == lw.Deleted {
+			delete(s.objects, lw.KeyOf(o))
 		}
 		if s.listing {
 			event.Type = lw.Added // the change is the result of a list

@@ -42,7 +42,7 @@ type printed struct {
 func (p *printed) key() lw.Key {
 	key := lw.Key{Namespace: p.collection}
 	if p.object != nil {
-		key.Name = p.object.Key().String()
+		key.Name = lw.KeyOf(p.object).String()
 	}
 	return key
 }

@@ -94,8 +94,8 @@ func (f *follower) equals(want map[string]string) error {
 // verify returns an error unless the store contains exactly the objects in f.replay.
 func (f *follower) verify() error {
 	for _, object := range f.informer.Store().List() {
-		if f.replay.held[object.Key()] != object {
-			return fmt.Errorf("stored object %v differs from the object in its last change", object.Key())
+		if f.replay.held[lw.KeyOf(object)] != object {
+			return fmt.Errorf("stored object %v differs from the object in its last change", lw.KeyOf(object))
 		}
 	}
 	if known, stored := len(f.replay.held), f.informer.Store().Len(); known != stored {

@@ -36,7 +36,7 @@ func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	case event.Type == lw.ListStarted:
 		r.listing = true
 	case event.Object != nil && !r.listing && (len(changes) != 1 || changes[0].Type != effects[event.Type]):
-		return fmt.Errorf("%v event for %v has %d changes, expected one %v change", event.Type, event.Object.Key(), len(changes), effects[event.Type])
+		return fmt.Errorf("%v event for %v has %d changes, expected one %v change", event.Type, lw.KeyOf(event.Object), len(changes), effects[event.Type])
 	}
 	for _, change := range changes {
 		if err := r.apply(change); err != nil {
@@ -59,7 +59,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	if d.Type == lw.Deleted {
 		object = d.Old
 	}
-	key := object.Key()
+	key := lw.KeyOf(object)
 	held := r.held[key]
 	switch {
 	case (held != nil) == (d.Type == lw.Added):
@@ -83,7 +83,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 // number returns an error if the serial number of object is invalid or does not follow the previous one. With a
 // selector, numbers may be skipped.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
-	key := object.Key()
+	key := lw.KeyOf(object)
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
 	if err != nil {
 		return fmt.Errorf("%v change for %v: invalid serial number: %v", d.Type, key, err)

@@ -80,7 +80,7 @@ func (f *follower) catchUp(server *lwtest.Server) bool {
 	for {
 		got := map[string]string{}
 		for _, object := range f.store.List() {
-			got[object.Key().String()] = object.GetResourceVersion()
+			got[lw.KeyOf(object).String()] = object.GetResourceVersion()
 		}
 		if maps.Equal(got, versions) {
 			return true

@@ -38,7 +38,7 @@ type pod struct {
 	uid string
 }
 
-func podOf(object *lw.Object) pod { return pod{object.Key(), object.GetUID()} }
+func podOf(object *lw.Object) pod { return pod{lw.KeyOf(object), object.GetUID()} }
 
 // New returns a scheduler for the API server with the given URL. transport sends lists and watches. client sends
 // bindings and must add the credentials. New sends no requests.

@@ -46,7 +46,7 @@ func handler(pods *cache.Informer[*lw.Object]) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /nodes/{node}", func(w http.ResponseWriter, r *http.Request) {
 		for _, pod := range byNode.List(r.PathValue("node")) {
-			fmt.Fprintln(w, pod.Key(), pod.Get("status.phase"))
+			fmt.Fprintln(w, lw.KeyOf(pod), pod.Get("status.phase"))
 		}
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {

@@ -28,12 +28,12 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 		if d.Type == lw.Deleted {
 			object = d.Old
 		}
-		_, held := j.held[object.Key()]
+		_, held := j.held[lw.KeyOf(object)]
 		if held != (d.Type != lw.Added) {
 			j.fault("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object, held)
 		}
-		if j.held[object.Key()] = object; d.Type == lw.Deleted {
-			delete(j.held, object.Key())
+		if j.held[lw.KeyOf(object)] = object; d.Type == lw.Deleted {
+			delete(j.held, lw.KeyOf(object))
 		}
 	}
 }

@@ -169,12 +169,12 @@ func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]
 	}
 	if r := j.list; r != nil && (e.Type == lw.Added || e.Type == lw.Synced) && j.last != lw.WatchStarted {
 		r.full = true
-		if last := j.requests[len(j.requests)-1]; e.Type == lw.Added && last.kind == "page" && !j.seen[e.Object.Key()] {
+		if last := j.requests[len(j.requests)-1]; e.Type == lw.Added && last.kind == "page" && !j.seen[lw.KeyOf(e.Object)] {
 			last.free = true
 		}
 		if e.Type == lw.Added {
 			r.cost = min(r.cost+1, j.large)
-			j.seen[e.Object.Key()] = true
+			j.seen[lw.KeyOf(e.Object)] = true
 		}
 	}
 	if e.Type == lw.Synced {

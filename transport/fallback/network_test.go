@@ -171,8 +171,8 @@ func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	_, want := s.server.State("pods")
 	names := map[string]bool{}
 	for _, pod := range store.List() {
-		names[pod.Key().String()] = true
-		require.Contains(s.t, want, pod.Key().String())
+		names[lw.KeyOf(pod).String()] = true
+		require.Contains(s.t, want, lw.KeyOf(pod).String())
 	}
 	require.Len(s.t, names, len(want))
 }

@@ -36,7 +36,7 @@ func Example() {
 	}
 	for event := range lw.ListAndWatch(context.Background(), client, nil) {
 		if event.Type == lw.Added {
-			fmt.Println(event.Object.Key(), event.Object.Get("status.phase"))
+			fmt.Println(lw.KeyOf(event.Object), event.Object.Get("status.phase"))
 		}
 		if event.Type == lw.Synced {
 			break // a program could continue and receive changes

@@ -56,7 +56,7 @@ users:
 	}
 	for event := range lw.ListAndWatch(context.Background(), client, nil) {
 		if event.Type == lw.Added {
-			fmt.Println(event.Object.Key())
+			fmt.Println(lw.KeyOf(event.Object))
 		}
 		if event.Type == lw.Synced {
 			break

@@ -41,8 +41,8 @@ func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Inter
 func enqueue(informer *cache.Informer[*lw.Object]) *workqueue.Queue[lw.Key] {
 	queue := workqueue.New[lw.Key]()
 	informer.Handle(cache.Handler[*lw.Object]{
-		Added:    func(namespace *lw.Object, _ bool) { queue.Add(namespace.Key()) },
-		Modified: func(_, namespace *lw.Object) { queue.Add(namespace.Key()) },
+		Added:    func(namespace *lw.Object, _ bool) { queue.Add(lw.KeyOf(namespace)) },
+		Modified: func(_, namespace *lw.Object) { queue.Add(lw.KeyOf(namespace)) },
 	}, &cache.HandlerOptions[*lw.Object]{Filter: unlabeled})
 	return queue
 }

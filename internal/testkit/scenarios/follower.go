@@ -105,19 +105,19 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	if d.Type == lw.Deleted {
 		object = d.Old
 	}
-	held := f.fold[object.Key()]
+	held := f.fold[lw.KeyOf(object)]
 	switch {
 	case (held != nil) == (d.Type == lw.Added):
-		return fmt.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, object.Key(), held != nil)
+		return fmt.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, lw.KeyOf(object), held != nil)
 	case d.Type == lw.Modified && d.Old != held:
-		return fmt.Errorf("the Modified change for %v has the wrong old object", object.Key())
+		return fmt.Errorf("the Modified change for %v has the wrong old object", lw.KeyOf(object))
 	case d.Type == lw.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
-		return fmt.Errorf("the Modified change for %v does not change the resourceVersion", object.Key())
+		return fmt.Errorf("the Modified change for %v does not change the resourceVersion", lw.KeyOf(object))
 	case d.Type == lw.Deleted:
-		delete(f.fold, object.Key())
+		delete(f.fold, lw.KeyOf(object))
 		return nil
 	}
-	f.fold[object.Key()] = object
+	f.fold[lw.KeyOf(object)] = object
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (f *follower) equal(path string) {
 		objects := f.informer.Store().List()
 		got = contents(f, objects)
 		// The store may contain changes that step has not yet applied to fold.
-		applied := !slices.ContainsFunc(objects, func(object *lw.Object) bool { return f.fold[object.Key()] != object })
+		applied := !slices.ContainsFunc(objects, func(object *lw.Object) bool { return f.fold[lw.KeyOf(object)] != object })
 		return f.live && applied && len(f.fold) == len(objects) && maps.EqualFunc(want, got, sameVersion)
 	})
 	require.Equal(f, want, got)

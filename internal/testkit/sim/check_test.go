@@ -241,8 +241,8 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 		c.fail("ordered, unique, reliable", "%v@%d came, but the server's next change is %d (after %d)", e.Type, version, next, c.claim.revision)
 	default:
 		w := c.conn.of.write(next)
-		if e.Type.String() != eventKinds[w.kind] || e.Object.Key().String() != w.key || e.Object.Raw() != w.value.text(w.key, next) {
-			c.fail("ordered, unique, reliable", "%v %v@%d differs from the server's change", e.Type, e.Object.Key(), version)
+		if e.Type.String() != eventKinds[w.kind] || lw.KeyOf(e.Object).String() != w.key || e.Object.Raw() != w.value.text(w.key, next) {
+			c.fail("ordered, unique, reliable", "%v %v@%d differs from the server's change", e.Type, lw.KeyOf(e.Object), version)
 		}
 	}
 	c.claim = claim{of: c.conn.of, revision: version}
@@ -277,7 +277,7 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 func (c *checker) describe(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	text := e.Type.String()
 	if e.Object != nil {
-		text += " " + e.Object.Key().String() + " (" + e.Object.GetResourceVersion() + ")"
+		text += " " + lw.KeyOf(e.Object).String() + " (" + e.Object.GetResourceVersion() + ")"
 	}
 	if b := e.Interruption; b != nil {
 		text += " " + b.Err.Error() + ", delay " + b.Delay.String() + ", relist " + strconv.FormatBool(b.Relist)
@@ -288,7 +288,7 @@ func (c *checker) describe(e lw.Event[*lw.Object], changes []cache.Change[*lw.Ob
 		if object == nil {
 			object = change.Old
 		}
-		lines = append(lines, change.Type.String()+" "+object.Key().String())
+		lines = append(lines, change.Type.String()+" "+lw.KeyOf(object).String())
 	}
 	slices.Sort(lines)
 	c.trace("  %s @%s %v", text, e.ResourceVersion, lines)

@@ -17,9 +17,9 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 		if d.Type == lw.Deleted {
 			object = d.Old
 		}
-		key := object.Key()
+		key := lw.KeyOf(object)
 		recreated := d.FinalStateUnknown && e.Type != lw.Synced && i+1 < len(changes) && changes[i+1].Type == lw.Added &&
-			changes[i+1].New.Key() == key && changes[i+1].New.GetUID() != object.GetUID()
+			lw.KeyOf(changes[i+1].New) == key && changes[i+1].New.GetUID() != object.GetUID()
 		recreated = recreated || d.FinalStateUnknown && e.Type == lw.Deleted && e.Object.GetUID() != object.GetUID()
 		held := c.fold[key]
 		legal := d.Type == lw.Added && held == nil || d.Type == lw.Modified && held == d.Old && held != nil ||
@@ -47,8 +47,8 @@ func (c *checker) compare() {
 		c.fail("changes match the store", "the store has %d objects, but the changes result in %d", len(held), len(c.fold))
 	}
 	for _, object := range held {
-		if c.fold[object.Key()] != object {
-			c.fail("changes match the store", "%v differs from the result of its changes", object.Key())
+		if c.fold[lw.KeyOf(object)] != object {
+			c.fail("changes match the store", "%v differs from the result of its changes", lw.KeyOf(object))
 		}
 	}
 	if c.listing || c.claim.of == nil || c.loose {
@@ -65,8 +65,8 @@ func (c *checker) equals(held []*lw.Object, want state, revision int64) {
 		c.fail("equals the server's state", "the store has %d objects, but the server had %d at resourceVersion %d", len(held), len(want), revision)
 	}
 	for _, object := range held {
-		if text := object.Raw(); text != want[object.Key().String()] {
-			c.fail("equals the server's state", "the store has %s at resourceVersion %d, but the server had %q", text, revision, want[object.Key().String()])
+		if text := object.Raw(); text != want[lw.KeyOf(object).String()] {
+			c.fail("equals the server's state", "the store has %s at resourceVersion %d, but the server had %q", text, revision, want[lw.KeyOf(object).String()])
 		}
 	}
 }

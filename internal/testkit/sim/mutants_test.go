@@ -101,7 +101,7 @@ func (f *naiveFold) fold(e event) (changes []cache.Change[object]) {
 		}
 		f.listing = true
 	case lw.Added, lw.Modified:
-		key := e.Object.Key()
+		key := lw.KeyOf(e.Object)
 		change := cache.Change[object]{Type: lw.Added, Old: f.held[key], New: e.Object}
 		if change.Old != nil {
 			change.Type = lw.Modified
@@ -125,9 +125,9 @@ func (f *naiveFold) fold(e event) (changes []cache.Change[object]) {
 }
 
 func (f *naiveFold) drop(changes []cache.Change[object], old object, missed bool) []cache.Change[object] {
-	if f.held[old.Key()] == nil {
+	if f.held[lw.KeyOf(old)] == nil {
 		return changes
 	}
-	delete(f.held, old.Key())
+	delete(f.held, lw.KeyOf(old))
 	return append(changes, cache.Change[object]{Type: lw.Deleted, Old: old, FinalStateUnknown: missed})
 }

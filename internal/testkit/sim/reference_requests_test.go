@@ -102,7 +102,7 @@ func (r *reference) list() ending {
 func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool) ending {
 	for i, item := range items {
 		o := parsed(item)
-		key := o.Key().String()
+		key := lw.KeyOf(o).String()
 		if i == 0 && starts[key] && !r.freePages {
 			return ending{why: endUseless, err: lw.ErrInconsistent}
 		}
@@ -117,7 +117,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 // bringsNews reports whether a page contains an object that is not in seen.
 func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	for _, item := range items {
-		if !seen[parsed(item).Key().String()] {
+		if !seen[lw.KeyOf(parsed(item)).String()] {
 			return true
 		}
 	}

@@ -107,7 +107,7 @@ func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 		for _, informer := range caches {
 			values := map[string]string{}
 			for _, object := range informer.Store().List() {
-				values[object.Key().Name] = object.Get("data.v").String()
+				values[lw.KeyOf(object).Name] = object.Get("data.v").String()
 			}
 			require.Equal(t, server.Values(), values)
 		}

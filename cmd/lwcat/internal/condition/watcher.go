@@ -34,7 +34,7 @@ func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) (err error) {
 	if isNew {
 		w.objects++
 	}
-	key := objectKey{collection, o.Key()}
+	key := objectKey{collection, lw.KeyOf(o)}
 	for i, c := range w.conditions {
 		matches := c.matches(o)
 		if c.rollout {
@@ -55,7 +55,7 @@ func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) (err error) {
 func (w *Watcher) Delete(collection int, o *lw.Object) {
 	w.objects--
 	for _, matching := range w.matching {
-		delete(matching, objectKey{collection, o.Key()})
+		delete(matching, objectKey{collection, lw.KeyOf(o)})
 	}
 }
 
@@ -92,9 +92,9 @@ func (w *Watcher) holds(i int) bool {
 func rolledOut(o *lw.Object) (done bool, err error) {
 	switch kind := o.Kind(); {
 	case kind != "Deployment" && kind != "StatefulSet" && kind != "DaemonSet":
-		return false, fmt.Errorf("%s: %s has no rollout: use condition=Ready or a field", o.Key(), kind)
+		return false, fmt.Errorf("%s: %s has no rollout: use condition=Ready or a field", lw.KeyOf(o), kind)
 	case kind != "Deployment" && cmp.Or(o.Get("spec.updateStrategy.type").String(), "RollingUpdate") != "RollingUpdate":
-		return false, fmt.Errorf("%s: the update strategy is not RollingUpdate, so the rollout has no status", o.Key())
+		return false, fmt.Errorf("%s: the update strategy is not RollingUpdate, so the rollout has no status", lw.KeyOf(o))
 	}
 	number := func(path string) int64 { return o.Get(path).Int() }
 	if observed := number("status.observedGeneration"); observed == 0 || observed < number("metadata.generation") {
@@ -106,7 +106,7 @@ func rolledOut(o *lw.Object) (done bool, err error) {
 	case "Deployment":
 		for condition := range o.Get("status.conditions").Elements() {
 			if condition.Get("type").String() == "Progressing" && condition.Get("reason").String() == "ProgressDeadlineExceeded" {
-				return false, fmt.Errorf("%s: the rollout exceeded its progress deadline", o.Key())
+				return false, fmt.Errorf("%s: the rollout exceeded its progress deadline", lw.KeyOf(o))
 			}
 		}
 		return updated >= desired.Int() && number("status.replicas") <= updated && number("status.availableReplicas") >= updated, nil

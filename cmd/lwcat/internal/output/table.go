@@ -147,7 +147,7 @@ func newLine(_ string, opts *Options) (Format, error) {
 		r.add("TIME", e.Time.Format(clock), faint)
 		r.add("EVENT", e.Type.String(), typeColors[e.Type])
 		r.add("KIND", e.Object.Kind(), noColor)
-		r.add("OBJECT", e.Object.Key().String(), noColor)
+		r.add("OBJECT", lw.KeyOf(e.Object).String(), noColor)
 		r.add("AGE", age(e), faint)
 		r.add("STATE", summarize(e.Object), noColor)
 		return r

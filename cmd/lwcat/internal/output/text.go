@@ -31,7 +31,7 @@ func endLine(line []byte, opts *Options) []byte {
 
 func appendEvent(dst []byte, e *Event, opts *Options) []byte {
 	dst = append(dst, `{"type":"`+e.Type.String()+`","time":"`+e.Time.UTC().Format(time.RFC3339Nano)+`","resource":`+quote(e.Resource)+
-		`,"key":`+quote(e.Object.Key().String())+`,"resourceVersion":`+quote(e.Object.GetResourceVersion())...)
+		`,"key":`+quote(lw.KeyOf(e.Object).String())+`,"resourceVersion":`+quote(e.Object.GetResourceVersion())...)
 	return appendObjects(dst, e, opts)
 }
 
@@ -86,7 +86,7 @@ func appendYAML(dst []byte, e *Event, opts *Options) []byte {
 	if err := errors.Join(encoder.Encode(yamlNode(data(e, opts))), encoder.Close()); err != nil {
 		panic(err) // impossible: the nodes are valid, and a bytes.Buffer accepts every write
 	}
-	dst = append(dst, "--- # "+e.Type.String()+" "+e.Time.UTC().Format(time.RFC3339Nano)+" "+Plain(e.Resource+" "+e.Object.Key().String())+"\n"...)
+	dst = append(dst, "--- # "+e.Type.String()+" "+e.Time.UTC().Format(time.RFC3339Nano)+" "+Plain(e.Resource+" "+lw.KeyOf(e.Object).String())+"\n"...)
 	dst = append(dst, escape(text.String(), isBidi)...) // yamlString quotes strings with these characters
 	return append(dst, "...\n"...)
 }
@@ -219,7 +219,7 @@ func diffHead(e *Event, opts *Options) string {
 		unknown = " (previous state unknown)"
 	}
 	return opts.colorize(faint, e.Time.Format(clock)) + " " + opts.colorize(typeColors[e.Type], e.Type.String()) +
-		Plain(" "+e.Resource+" "+e.Object.Key().String()+" ") + old + Plain(e.Object.GetResourceVersion()) + unknown + "\n"
+		Plain(" "+e.Resource+" "+lw.KeyOf(e.Object).String()+" ") + old + Plain(e.Object.GetResourceVersion()) + unknown + "\n"
 }
 
 func changeLine(c *diff.Change, opts *Options) string {
