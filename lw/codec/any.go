@@ -5,16 +5,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// anyReader reads valid and well-formed JSON. It decodes values of type any into nil, bool, string, int64, float64, []any and map[string]any, as Kubernetes does for
+// anyReader reads valid JSON. It decodes values of type any into nil, bool, string, int64, float64, []any and map[string]any, as Kubernetes does for
 // unstructured objects. It replaces json-iterator, which decodes every number as a float64, allocates each member name, and
 // lets maps grow while it fills them.
 type anyReader struct {
 	text string
-	at   int // index of the next byte
+	utf8 bool // whether text is valid UTF-8
+	at   int  // index of the next byte
 
 	// Members and elements of the objects and arrays that are still open. With them, the size of a map or slice is known
 	// before it is allocated.
@@ -26,7 +28,7 @@ type anyReader struct {
 	known [1024]any
 
 	standard []byte // reused for the JSON that a method UnmarshalJSON or encoding/json decodes
-	err      error
+	err      *fieldError
 }
 
 type member struct {
@@ -44,7 +46,7 @@ var (
 
 func newAnyReader(text string) *anyReader {
 	r := anyReaders.Get().(*anyReader)
-	r.text, r.at, r.err = text, jsonscan.SkipSpace(text, 0), nil
+	r.text, r.utf8, r.at, r.err = text, utf8.ValidString(text), jsonscan.SkipSpace(text, 0), nil
 	return r
 }
 
@@ -78,7 +80,9 @@ func (r *anyReader) scalar(first byte, text string) any {
 		return n
 	}
 	n, err := strconv.ParseFloat(text, 64)
-	r.fail(err)
+	if err != nil {
+		r.fail(anyType, "a number that does not fit")
+	}
 	return n
 }
 
@@ -87,7 +91,11 @@ func (r *anyReader) object() map[string]any {
 	for r.next(); r.err == nil && r.text[r.at] != '}'; {
 		name := r.string().(string)
 		r.next() // the colon
+		start := r.at
 		r.members = append(r.members, member{name, r.value()})
+		if r.err != nil {
+			r.err.inMember(name, anyType, r.text[start:])
+		}
 		r.comma()
 	}
 	r.next()
@@ -105,6 +113,9 @@ func (r *anyReader) array() any {
 	first := len(r.elements)
 	for r.next(); r.err == nil && r.text[r.at] != ']'; {
 		r.elements = append(r.elements, r.value())
+		if r.err != nil {
+			r.err.inElement(len(r.elements) - first - 1)
+		}
 		r.comma()
 	}
 	r.next()
@@ -129,12 +140,13 @@ func (r *anyReader) string() any {
 	return *known
 }
 
-// content steps over a string and returns its content, which may share the memory of the text.
+// content steps over a string and returns its content, which may share the memory of the text. Invalid UTF-8 and lone
+// surrogates become U+FFFD, as in encoding/json.
 func (r *anyReader) content() string {
 	start := r.at + 1
 	end := start + strings.IndexByte(r.text[start:], '"')
 	content := r.text[start:end]
-	if strings.IndexByte(content, '\\') >= 0 {
+	if !r.utf8 || strings.IndexByte(content, '\\') >= 0 {
 		end = jsonscan.ValueEnd(r.text, r.at) - 1
 		content = string(jsonscan.Unescape(nil, []byte(r.text[start:end])))
 	}

@@ -45,7 +45,7 @@ func TestKindErrors(t *testing.T) {
 		_, err := watch(t, JSON[*deployment](nil), "{"+members+metadata+"}")
 		object, parseErr := lw.ParseObject([]byte("{" + members + metadata + "}"))
 		require.NoError(t, parseErr)
-		_, textErr := fromObject[*deployment](object, nil)
+		textErr := Into(object, new(deployment))
 		if found == "" {
 			require.NoError(t, err, members)
 			require.NoError(t, textErr, members)

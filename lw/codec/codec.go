@@ -13,17 +13,12 @@
 // field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies. Custom
 // UnmarshalJSON and UnmarshalText methods are called.
 //
-// json-iterator decodes the structs that have an embedded pointer, an embedded unexported struct, the tag option ",string" or
-// two fields with the same name. Do not register global json-iterator extensions, because they would apply only to such
-// structs. Package lw validates the JSON first. This package decodes all other structs, strings, numbers and fields of type any
-// itself. encoding/json decodes arrays and the maps whose keys are not plain strings, so in their values member names are not
-// case-sensitive and a number of type any is a float64.
+// json-iterator finds the fields of the structs that have an embedded pointer, an embedded unexported struct with a JSON name,
+// the tag option ",string" or two fields with the same name. Do not register global json-iterator extensions, because they
+// would apply only to such structs. Package lw validates the JSON first.
 //
-// Two differences from encoding/json remain. None of them affects Kubernetes servers or types:
-//
-//   - A number that overflows float64 can cause an error even in a member that has no struct field.
-//   - Two fields can have the same JSON name at different embedding depths. The results differ if only one of them has
-//     a tag.
+// One difference from encoding/json remains. Two fields can have the same JSON name at different embedding depths. The results
+// differ if only one of them has a tag. No Kubernetes type has such fields.
 //
 // # Encoding
 //
@@ -33,6 +28,7 @@ package codec
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -54,15 +50,11 @@ func JSON[T lw.Keyed](transform func(T) T) lw.Codec[T] { return asJSON[T]{transf
 type asJSON[T lw.Keyed] struct{ transform func(T) T }
 
 // Decode implements [lw.Codec]. The error is a *[fieldError].
-func (c asJSON[T]) Decode(s *lw.Scanned) (T, error) {
-	text, err := lw.RawCodec{}.Decode(s)
-	if err != nil {
+func (c asJSON[T]) Decode(s *lw.Scanned) (object T, err error) {
+	text, _ := lw.RawCodec{}.Decode(s) // never fails
+	if err = decodeObject(text, reflect.TypeFor[T](), &object); err != nil {
 		var none T
 		return none, err
-	}
-	object, err := fromObject[T](text, nil)
-	if err != nil {
-		return object, err
 	}
 	if c.transform != nil {
 		object = c.transform(object)
@@ -76,46 +68,35 @@ func (asJSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]
 
 // Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
 // a struct only occasionally. The error is a *[fieldError].
-func Into(o *lw.Object, pointer any) error {
-	_, err := fromObject(o, func() any { return pointer })
-	return err
-}
+func Into(o *lw.Object, pointer any) error { return decodeObject(o, reflect.TypeOf(pointer), pointer) }
 
-// fromObject decodes o into the pointer that create returns, or into a new T if create is nil. It returns the decoded
-// value.
-func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
-	text := wellFormed(o.Raw())
-	into, t := any(&object), reflect.TypeFor[T]()
-	if create != nil {
-		object = create()
-		into, t = any(object), reflect.TypeOf(object)
-		if t == nil || t.Kind() != reflect.Pointer {
-			return object, errNew
-		}
+// decodeObject decodes o into target. t is a pointer to a struct: the type of target, or the type that target points to.
+func decodeObject(o *lw.Object, t reflect.Type, target any) error {
+	if t == nil || t.Kind() != reflect.Pointer {
+		return errNew
 	}
-	if err = checkKind(t, o); err == nil {
-		if decode(text, into) {
-			return object, nil
-		}
-		err = locate(text, t)
+	if err := checkKind(t, o); err != nil {
+		return err
 	}
-	var none T
-	return none, err
+	return decode(o.Raw(), target)
 }
 
 // errNew reports a type into which no object can be decoded.
 var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
 
-// decode decodes valid and well-formed JSON into target, a pointer. It reports whether the JSON fits the type.
-func decode(text string, target any) bool {
+// decode decodes valid JSON into target, a pointer.
+func decode(text string, target any) error {
 	into := reflect.ValueOf(target).Elem()
 	if !into.IsValid() {
-		return false
+		return errNew
 	}
 	r := newAnyReader(text)
 	defer r.release()
-	planOf(into.Type()).decode(r, into)
-	return r.err == nil
+	if planOf(into.Type()).decode(r, into); r.err != nil {
+		r.err.field = strings.TrimPrefix(r.err.field, ".")
+		return r.err
+	}
+	return nil
 }
 
 // checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a

@@ -3,37 +3,49 @@ package codec
 import (
 	"encoding"
 	"encoding/json"
-	"errors"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
 	jsoniter "github.com/json-iterator/go"
 	"github.com/modern-go/reflect2"
-
-	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// api is the json-iterator configuration of this package for structs that no [plan] decodes. Its only mutable data is a cache
-// of decoders.
+// api is the json-iterator configuration of this package. Its only mutable data is a cache of decoders.
 var api = newAPI()
 
 func newAPI() jsoniter.API {
 	api := jsoniter.Config{CaseSensitive: true}.Froze()
-	api.RegisterExtension(&exact{})
+	api.RegisterExtension(&fieldFinder{})
 	return api
 }
 
-// exact is a json-iterator extension that replaces the decoders that have known defects. json-iterator still decodes
-// structs, slices, most maps and booleans.
-type exact struct{ jsoniter.DummyExtension }
+// decodeUnusual decodes a member of a struct for which [plan.addFields] cannot find the field. json-iterator finds the
+// field and allocates embedded structs. It reads a placeholder instead of the value, because it decodes many values
+// wrongly.
+func decodeUnusual(r *anyReader, name string, into reflect.Value) {
+	value := r.at
+	quoted, _ := json.Marshal(name) // encoding a string cannot fail
+	iter := jsoniter.ParseString(api, "{"+string(quoted)+":0}")
+	iter.Attachment = r
+	iter.ReadVal(into.Addr().Interface())
+	if r.at == value { // the struct has no such field
+		r.raw()
+	}
+}
 
-// errMismatch stops json-iterator. It is never returned to a caller.
-var errMismatch = errors.New("the value does not match the field's type")
+// fieldDecoder decodes the next value of the [anyReader] that decodeUnusual has attached to an iterator.
+type fieldDecoder struct {
+	t      reflect.Type
+	decode func(*anyReader, reflect.Value)
+}
+
+func (d fieldDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	iter.Skip() // the placeholder
+	d.decode(iter.Attachment.(*anyReader), reflect.NewAt(d.t, ptr).Elem())
+}
 
 var (
 	anyType         = reflect.TypeFor[any]()
@@ -42,45 +54,20 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// CreateDecoder implements jsoniter.Extension. If it returns nil, json-iterator decodes the type.
-func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
-	t := typ.Type1()
-	if decode := leaf(t); decode != nil {
-		return leafDecoder{t, decode}
-	}
-	return nil
-}
-
-// leafDecoder decodes a value without json-iterator.
-type leafDecoder struct {
-	t      reflect.Type
-	decode func(*anyReader, reflect.Value)
-}
-
-func (d leafDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	iter.WhatIsNext() // skips white space
-	text := string(iter.SkipAndReturnBytes())
-	if iter.Error != nil && iter.Error != io.EOF { // json-iterator records io.EOF when it looks past the last byte
-		return
-	}
-	r := newAnyReader(text)
-	defer r.release()
-	if d.decode(r, reflect.NewAt(d.t, ptr).Elem()); r.err != nil {
-		iter.Error = errMismatch
-	}
-}
-
 // unmarshals reports whether a pointer to t has a custom method that decodes JSON or text.
 func unmarshals(t reflect.Type) bool {
 	pointer := reflect.PointerTo(t)
 	return pointer.Implements(jsonUnmarshaler) || pointer.Implements(textUnmarshaler)
 }
 
-// UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string".
+// fieldFinder is a json-iterator extension that replaces the decoders of all fields.
+type fieldFinder struct{ jsoniter.DummyExtension }
+
+// UpdateStructDescriptor implements jsoniter.Extension.
 //
 // It also adds ten names that no object can contain, because json-iterator finds the fields of small structs by a
 // 64-bit hash. An attacker could choose an unknown member whose hash equals that of a field.
-func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
+func (*fieldFinder) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		name, options, _ := strings.Cut(binding.Field.Tag().Get("json"), ",")
 		t := binding.Field.Type().Type1()
@@ -88,12 +75,11 @@ func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 			// json-iterator skips an embedded struct of an unexported type, although its fields may be exported.
 			binding.FromNames = []string{name}
 		}
+		decoder := fieldDecoder{t, planOf(t).decode}
 		if slices.Contains(strings.Split(options, ","), "string") {
-			binding.Field = untagged{binding.Field}
-			if canBeQuoted(t) {
-				binding.Decoder = leafDecoder{t, decodeQuoted(t)}
-			}
+			decoder.decode = decodeQuoted
 		}
+		binding.Field, binding.Decoder = untagged{binding.Field}, decoder
 	}
 	if len(descriptor.Fields) == 0 {
 		return
@@ -109,30 +95,24 @@ type untagged struct{ reflect2.StructField }
 
 func (untagged) Tag() reflect.StructTag { return "" }
 
-// canBeQuoted reports whether the tag option ",string" has an effect on fields of type t.
-func canBeQuoted(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer && t.Name() == "" {
-		t = t.Elem()
-	}
-	kind := t.Kind()
-	return kind == reflect.String || kind >= reflect.Bool && kind <= reflect.Float64
-}
-
-// decodeQuoted returns a function that decodes a field of type t with the option ",string": a quoted number, boolean or JSON
-// string. It is needed because json-iterator accepts white space within the quotes and fails on escape sequences. encoding/json
-// decodes a struct with only this field.
-func decodeQuoted(t reflect.Type) func(*anyReader, reflect.Value) {
-	alone := reflect.StructOf([]reflect.StructField{{Name: "Field", Type: t, Tag: `json:",string"`}})
-	return func(r *anyReader, into reflect.Value) {
-		r.fail(json.Unmarshal([]byte(`{"Field":`+r.raw()+"}"), reflect.NewAt(alone, into.Addr().UnsafePointer()).Interface()))
+// decodeQuoted decodes a field with the option ",string": a quoted number, boolean or JSON string. encoding/json decodes
+// a struct with only this field.
+func decodeQuoted(r *anyReader, into reflect.Value) {
+	text := r.raw()
+	alone := reflect.StructOf([]reflect.StructField{{Name: "Field", Type: into.Type(), Tag: `json:",string"`}})
+	if json.Unmarshal([]byte(`{"Field":`+text+"}"), reflect.NewAt(alone, into.Addr().UnsafePointer()).Interface()) != nil {
+		r.fail(into.Type(), kindOf(text))
 	}
 }
 
-// setNumber sets value to a number. It returns false if the number is out of range or, for an integer type, not an
-// integer.
-func setNumber(value reflect.Value, text string) bool {
+// setScalar sets value to a number or a boolean. It returns false if the number is out of range, or the text does not
+// belong to the type of value.
+func setScalar(value reflect.Value, text string) bool {
 	var err error
 	switch {
+	case value.Kind() == reflect.Bool:
+		value.SetBool(text == "true")
+		return text == "true" || text == "false"
 	case value.CanInt():
 		var n int64
 		n, err = strconv.ParseInt(text, 10, value.Type().Bits())
@@ -147,27 +127,4 @@ func setNumber(value reflect.Value, text string) bool {
 		value.SetFloat(n)
 	}
 	return err == nil
-}
-
-// wellFormed returns valid JSON with invalid UTF-8 and lone surrogates replaced by U+FFFD, like encoding/json and
-// [lw.Object]. json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
-func wellFormed(text string) string {
-	if isWellFormed(text) {
-		return text
-	}
-	out := make([]byte, 0, len(text)+len(text)/8)
-	for start := strings.IndexByte(text, '"'); start >= 0; start = strings.IndexByte(text, '"') {
-		end := jsonscan.ValueEnd(text, start)
-		quoted := []byte(text[start:end])
-		if !isWellFormed(text[start:end]) {
-			quoted, _ = json.Marshal(string(jsonscan.Unescape(nil, quoted[1:len(quoted)-1]))) // encoding a string cannot fail
-		}
-		out = append(append(out, text[:start]...), quoted...)
-		text = text[end:]
-	}
-	return string(append(out, text...))
-}
-
-func isWellFormed(text string) bool {
-	return utf8.ValidString(text) && !strings.Contains(text, `\ud`) && !strings.Contains(text, `\uD`)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -50,6 +49,12 @@ func convertNumbers(v reflect.Value) error {
 				v.Set(reflect.ValueOf(converted))
 			}
 			return err
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			if err := convertNumbers(v.Index(i)); err != nil {
+				return err
+			}
 		}
 	case reflect.Slice:
 		if anys, ok := v.Interface().([]any); ok {
@@ -98,27 +103,21 @@ func requireAgreement(t *testing.T, text []byte) {
 	if excluded(object.Get("")) {
 		return
 	}
-	got, err := fromObject[*thing](object, nil)
-	want := new(thing)
+	got, want := new(thing), new(thing)
+	err = Into(object, got)
 	wantErr := decodeLikeKubernetes(text, want)
 	if err == nil {
 		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
 			return // Go 1.27 rejects a lone surrogate in a quoted string, but older versions decode it as U+FFFD
 		}
 		require.NoError(t, wantErr)
-		normalize(got)
-		normalize(want)
 		require.Equal(t, want, got)
 		return
 	}
-	require.Nil(t, got)
 	fault := err.(*fieldError)
 	if wantErr == nil && strings.HasPrefix(fault.field, "quoted") {
 		// In a quoted number, encoding/json accepts all numbers that strconv accepts, for example 007 and -Inf.
 		require.False(t, json.Valid([]byte(object.Get(fault.field).String())), "%s", err)
-		return
-	}
-	if wantErr == nil && hasNumberBeyondFloats(object.Get("")) {
 		return
 	}
 	require.Error(t, wantErr, "%s", err)
@@ -131,27 +130,6 @@ func requireAgreement(t *testing.T, text []byte) {
 // the nesting depth and requires strings for kind, apiVersion and some metadata.
 func isOddEnvelope(err error) bool {
 	return errors.Is(err, lw.ErrInvalidResponse) && regexp.MustCompile(`expected (.* to be a|at most 1000 levels|an object, found)`).MatchString(err.Error())
-}
-
-// hasNumberBeyondFloats reports whether value contains a number that overflows float64. json-iterator rejects such a
-// number even in a member that has no struct field.
-func hasNumberBeyondFloats(value lw.Value) bool {
-	for _, member := range value.Members() {
-		if hasNumberBeyondFloats(member) {
-			return true
-		}
-	}
-	for element := range value.Elements() {
-		if hasNumberBeyondFloats(element) {
-			return true
-		}
-	}
-	bits := 64
-	if value.Raw()[0] == '0' {
-		bits = 32 // json-iterator reads a skipped number with a leading 0 as a float32
-	}
-	n, err := strconv.ParseFloat(value.Raw(), bits)
-	return err != nil && math.IsInf(n, 0)
 }
 
 // excluded reports whether an object has duplicate members, because the path in an error does not tell them apart. Names
@@ -196,21 +174,6 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 		names[strings.ToLower(name)] = name
 	}
 	return names
-}
-
-// normalize replaces invalid UTF-8 in the raw JSON fields of object. encoding/json keeps invalid UTF-8 there, unlike
-// this package.
-func normalize(object *thing) {
-	raw := func(message json.RawMessage) json.RawMessage {
-		return json.RawMessage(wellFormed(string(message)))
-	}
-	object.Raw = raw(object.Raw)
-	if object.RawPtr != nil {
-		*object.RawPtr = raw(*object.RawPtr)
-	}
-	for i := range object.ManagedFields {
-		object.ManagedFields[i] = raw(object.ManagedFields[i])
-	}
 }
 
 func TestAgreesWithEncodingJSON(t *testing.T) {

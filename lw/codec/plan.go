@@ -13,9 +13,10 @@ import (
 // plan decodes values of one Go type, as encoding/json does, but with case-sensitive names. It is about twice as fast as
 // json-iterator.
 type plan struct {
-	decode func(*anyReader, reflect.Value)
-	fields map[string]field // of a struct
-	elem   *plan            // of a pointer, slice or map
+	decode  func(*anyReader, reflect.Value)
+	fields  map[string]field // of a struct
+	unusual bool             // whether a struct needs json-iterator to find the field for a member name
+	elem    *plan            // of a pointer, slice, array or map
 }
 
 // field is a field of a struct, which may belong to an embedded struct.
@@ -40,79 +41,69 @@ func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 	if p, ok := started[t]; ok {
 		return p
 	}
-	p := &plan{decode: leaf(t), fields: map[string]field{}}
+	p := &plan{fields: map[string]field{}}
 	started[t] = p
 	switch kind := t.Kind(); {
-	case p.decode != nil:
-	case kind == reflect.Bool:
-		p.decode = decodeBool
-	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !unmarshals(t.Elem()):
-		p.decode = decodeBytes
+	case t == anyType:
+		p.decode = decodeInterface
+	case t == numberType, unmarshals(t):
+		p.decode = decodeStandard
+	case kind == reflect.String:
+		p.decode = decodeString
+	case kind >= reflect.Bool && kind <= reflect.Float64:
+		p.decode = decodeScalar
 	case kind == reflect.Pointer:
 		p.decode, p.elem = p.decodePointer, newPlan(t.Elem(), started)
-	case kind == reflect.Slice:
-		p.decode, p.elem = p.decodeSlice, newPlan(t.Elem(), started)
+	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !unmarshals(t.Elem()):
+		p.decode, p.elem = p.decodeBytes, newPlan(t.Elem(), started)
+	case kind == reflect.Slice, kind == reflect.Array:
+		p.decode, p.elem = p.decodeElements, newPlan(t.Elem(), started)
 	case kind == reflect.Map:
 		p.decode, p.elem = p.decodeMap, newPlan(t.Elem(), started)
-	case kind == reflect.Struct && p.addFields(t, nil, started):
+	case kind == reflect.Struct:
+		p.addFields(t, nil, started)
 		p.decode = p.decodeStruct
 	default:
-		p.decode = decodeUnusual
+		p.decode = decodeStandard
 	}
 	return p
 }
 
-// leaf returns the function that decodes a type that json-iterator decodes wrongly. It returns nil for other types.
-func leaf(t reflect.Type) func(*anyReader, reflect.Value) {
-	switch kind := t.Kind(); {
-	case t == anyType:
-		return decodeInterface
-	case t == numberType, unmarshals(t), kind == reflect.Array, kind == reflect.Map && (t.Key().Kind() != reflect.String || unmarshals(t.Key())):
-		return decodeStandard
-	case kind == reflect.String:
-		return decodeString
-	case kind >= reflect.Int && kind <= reflect.Float64:
-		return decodeNumber
-	}
-	return nil
-}
-
-// addFields adds the fields of a struct, whose index is known. It returns false if a field is unusual.
-func (p *plan) addFields(t reflect.Type, index []int, started map[reflect.Type]*plan) bool {
+// addFields adds the fields of a struct. index is the index of an embedded struct in the outer struct.
+func (p *plan) addFields(t reflect.Type, index []int, started map[reflect.Type]*plan) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		at := append(index[:len(index):len(index)], i)
 		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			p.addFields(f.Type, at, started)
 		case f.Anonymous && name == "":
-			if f.Type.Kind() != reflect.Struct || !f.IsExported() || !p.addFields(f.Type, at, started) {
-				return false
-			}
+			p.unusual = true
 		case f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous:
-		case !f.IsExported() || strings.Contains(options, "string"):
-			return false
 		default:
 			if name == "" {
 				name = f.Name
 			}
-			if _, double := p.fields[name]; double {
-				return false
-			}
+			_, double := p.fields[name]
+			p.unusual = p.unusual || double || !f.IsExported() || strings.Contains(options, "string")
 			p.fields[name] = field{at, newPlan(f.Type, started)}
 		}
 	}
-	return true
 }
 
 func (p *plan) decodeStruct(r *anyReader, into reflect.Value) {
-	if r.null() || !r.is('{') {
+	if !r.begins('{', into) {
 		return
 	}
 	for r.next(); r.err == nil && r.text[r.at] != '}'; {
 		name := r.content()
 		r.next() // the colon
+		start := r.at
 		f, ok := p.fields[name]
 		switch {
+		case p.unusual:
+			decodeUnusual(r, name, into)
 		case !ok:
 			r.raw()
 		case len(f.index) == 1:
@@ -120,13 +111,17 @@ func (p *plan) decodeStruct(r *anyReader, into reflect.Value) {
 		default:
 			f.plan.decode(r, into.FieldByIndex(f.index))
 		}
+		if r.err != nil {
+			r.err.inMember(name, into.Type(), r.text[start:])
+		}
 		r.comma()
 	}
 	r.next()
 }
 
 func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
-	if r.null() {
+	if r.text[r.at] == 'n' {
+		r.raw()
 		into.SetZero()
 		return
 	}
@@ -136,34 +131,42 @@ func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
 	p.elem.decode(r, into.Elem())
 }
 
-// decodeSlice keeps the array of a previous member with the same name, and so decodes into its elements, like encoding/json.
-func (p *plan) decodeSlice(r *anyReader, into reflect.Value) {
-	if r.null() {
-		into.SetZero()
+// decodeElements keeps the array of a previous member with the same name, and so decodes into its elements, like
+// encoding/json. It ignores elements that have no place in an array, and clears those that the JSON lacks.
+func (p *plan) decodeElements(r *anyReader, into reflect.Value) {
+	if !r.begins('[', into) {
 		return
 	}
-	if !r.is('[') {
-		return
-	}
-	if into.IsNil() {
+	slice := into.Kind() == reflect.Slice
+	if slice && into.IsNil() {
 		into.Set(reflect.MakeSlice(into.Type(), 0, 0))
+	} else if slice {
+		into.SetLen(0)
 	}
-	into.SetLen(0)
-	for r.next(); r.err == nil && r.text[r.at] != ']'; r.comma() {
-		n := into.Len()
-		into.Grow(1)
-		into.SetLen(n + 1)
-		p.elem.decode(r, into.Index(n))
+	n := 0
+	for r.next(); r.err == nil && r.text[r.at] != ']'; n++ {
+		if slice {
+			into.Grow(1)
+			into.SetLen(n + 1)
+		}
+		if n < into.Len() {
+			p.elem.decode(r, into.Index(n))
+		} else {
+			r.raw()
+		}
+		if r.err != nil {
+			r.err.inElement(n)
+		}
+		r.comma()
+	}
+	for ; n < into.Len(); n++ {
+		into.Index(n).SetZero()
 	}
 	r.next()
 }
 
 func (p *plan) decodeMap(r *anyReader, into reflect.Value) {
-	if r.null() {
-		into.SetZero()
-		return
-	}
-	if !r.is('{') {
+	if !r.begins('{', into) {
 		return
 	}
 	if into.IsNil() {
@@ -181,17 +184,31 @@ func (p *plan) decodeMap(r *anyReader, into reflect.Value) {
 			texts[name] = r.string().(string)
 			continue
 		}
-		value := reflect.New(into.Type().Elem()).Elem()
-		p.elem.decode(r, value)
-		into.SetMapIndex(reflect.ValueOf(name).Convert(into.Type().Key()), value)
+		key, ok := keyOf(into.Type().Key(), name)
+		if !ok {
+			r.fail(into.Type(), "an object with an invalid key")
+			return
+		}
+		start, value := r.at, reflect.New(into.Type().Elem()).Elem()
+		if p.elem.decode(r, value); r.err != nil {
+			r.err.inMember(name, into.Type(), r.text[start:])
+		}
+		into.SetMapIndex(key, value)
 	}
 	r.next()
 }
 
-// decodeUnusual decodes a value with json-iterator: a struct with a field that addFields does not support, a []byte that is
-// not a string, or a type that no JSON fits.
-func decodeUnusual(r *anyReader, into reflect.Value) {
-	r.fail(api.UnmarshalFromString(r.raw(), into.Addr().Interface()))
+// keyOf converts a member name to a map key. encoding/json converts it to a key that is not a plain string.
+func keyOf(t reflect.Type, name string) (key reflect.Value, ok bool) {
+	if t.Kind() == reflect.String && !unmarshals(t) {
+		return reflect.ValueOf(name).Convert(t), true
+	}
+	text, _ := json.Marshal(map[string]any{name: nil}) // encoding a string cannot fail
+	keys := reflect.New(reflect.MapOf(t, anyType))
+	if json.Unmarshal(text, keys.Interface()) != nil {
+		return key, false
+	}
+	return keys.Elem().MapKeys()[0], true
 }
 
 func decodeInterface(r *anyReader, into reflect.Value) {
@@ -201,83 +218,74 @@ func decodeInterface(r *anyReader, into reflect.Value) {
 	}
 }
 
-// decodeStandard decodes a value with encoding/json. json-iterator decodes these types wrongly:
-//
-//   - json.Number, because json-iterator accepts any string.
-//   - json.Unmarshaler and encoding.TextUnmarshaler, because json-iterator calls UnmarshalText for null, and decodes null
-//     as an empty json.RawMessage. It also continues after an error at a wrong position, and would then call
-//     UnmarshalJSON with arbitrary or no text, although many methods read text[0].
-//   - Arrays, because json-iterator always writes the first element, even into an array of length 0. The server would
-//     then control the memory behind the array.
-//   - Maps whose keys are not plain strings, because json-iterator also accepts floats, booleans and leading white space.
+// decodeStandard decodes a value with encoding/json, because the type has a method that decodes JSON or text, is
+// json.Number, or has no JSON at all.
 func decodeStandard(r *anyReader, into reflect.Value) {
 	var err error
-	r.standard = append(r.standard[:0], r.raw()...)
+	text := r.raw()
+	r.standard = append(r.standard[:0], text...)
 	switch pointer := into.Addr().Interface().(type) {
 	case json.Unmarshaler:
 		err = pointer.UnmarshalJSON(r.standard)
 	default:
 		err = json.Unmarshal(r.standard, pointer)
 	}
-	r.fail(err)
+	if err != nil {
+		r.fail(into.Type(), kindOf(text))
+	}
 }
 
-// decodeString leaves the string unchanged if the value is null, like encoding/json. json-iterator would set it to "", which
-// makes a difference if the object has the member twice.
 func decodeString(r *anyReader, into reflect.Value) {
-	if !r.null() && r.is('"') {
+	if r.begins('"', into) {
 		into.SetString(r.string().(string))
 	}
 }
 
-func decodeBool(r *anyReader, into reflect.Value) {
-	switch text := r.raw(); text {
-	case "null":
-	case "true", "false":
-		into.SetBool(text == "true")
-	default:
-		r.fail(errMismatch)
+// decodeScalar decodes a number or a boolean.
+func decodeScalar(r *anyReader, into reflect.Value) {
+	text := r.raw()
+	found := kindOf(text)
+	if found == "a number" && into.Kind() != reflect.Bool {
+		found += " that does not fit"
+	}
+	if text != "null" && !setScalar(into, text) {
+		r.fail(into.Type(), found)
 	}
 }
 
-// decodeNumber decodes a number of any type. json-iterator accepts 25000000000000000000 as an int64 and rounds a float32 twice.
-func decodeNumber(r *anyReader, into reflect.Value) {
-	if text := r.raw(); text != "null" && !setNumber(into, text) {
-		r.fail(errMismatch)
-	}
-}
-
-func decodeBytes(r *anyReader, into reflect.Value) {
+func (p *plan) decodeBytes(r *anyReader, into reflect.Value) {
 	if r.text[r.at] != '"' {
-		decodeUnusual(r, into)
+		p.decodeElements(r, into)
 		return
 	}
 	data, err := base64.StdEncoding.DecodeString(r.content())
-	r.fail(err)
+	if err != nil {
+		r.fail(into.Type(), "a string that is not base64")
+	}
 	into.SetBytes(data)
 }
 
-// null skips null.
-func (r *anyReader) null() bool {
-	if r.text[r.at] != 'n' {
-		return false
-	}
-	r.raw()
-	return true
-}
-
-// is reports whether the next byte is c. Otherwise decoding fails.
-func (r *anyReader) is(c byte) bool {
+// begins reports whether the next byte is c. Any other value than null is an error. null clears a slice or map, and
+// leaves other values unchanged, like in encoding/json.
+func (r *anyReader) begins(c byte, into reflect.Value) bool {
 	if r.text[r.at] == c {
 		return true
 	}
-	r.fail(errMismatch)
+	if text := r.raw(); text != "null" {
+		r.fail(into.Type(), kindOf(text))
+	} else if into.Kind() == reflect.Slice || into.Kind() == reflect.Map {
+		into.SetZero()
+	}
 	return false
 }
 
-func (r *anyReader) fail(err error) {
+// fail records that a value does not fit its type. found describes the value.
+func (r *anyReader) fail(t reflect.Type, found string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	if r.err == nil {
-		r.err = err
+		r.err = &fieldError{expected: t.String(), found: found}
 	}
 }
 

@@ -2,7 +2,7 @@ package codec
 
 import (
 	"reflect"
-	"strings"
+	"slices"
 	"sync"
 )
 
@@ -28,14 +28,16 @@ func uidOf[T any](object T) string {
 // uidReader returns a func that reads the UID of a value of type t, or nil if it has none. A field is read faster than a
 // method is called.
 func uidReader(t reflect.Type) func(reflect.Value) string {
-	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct {
-		if metadata, ok := fieldNamed(t.Elem(), "metadata"); ok && metadata.Type.Kind() == reflect.Struct {
-			if uid, ok := fieldNamed(metadata.Type, "uid"); ok && uid.Type.Kind() == reflect.String {
+	if t.Kind() == reflect.Pointer {
+		if metadata, ok := planOf(t.Elem()).fields["metadata"]; ok {
+			uid, ok := metadata.plan.fields["uid"]
+			index := slices.Concat(metadata.index, uid.index)
+			if ok && t.Elem().FieldByIndex(index).Type.Kind() == reflect.String {
 				return func(object reflect.Value) string {
 					if object.IsNil() {
 						return ""
 					}
-					return object.Elem().FieldByIndex(metadata.Index).FieldByIndex(uid.Index).String()
+					return object.Elem().FieldByIndex(index).String()
 				}
 			}
 		}
@@ -45,15 +47,4 @@ func uidReader(t reflect.Type) func(reflect.Value) string {
 		return nil
 	}
 	return func(object reflect.Value) string { return object.MethodByName("GetUID").Call(nil)[0].String() }
-}
-
-// fieldNamed returns the field of a struct type with this name in its json tag.
-func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
-	for i := range t.NumField() {
-		tag, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if tag == name {
-			return t.Field(i), true
-		}
-	}
-	return reflect.StructField{}, false
 }
