@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // tooDeep reports whether err comes from the scanner's nesting limit, which is lower than that of encoding/json.
@@ -48,12 +50,12 @@ func FuzzEnvelope(f *testing.F) {
 				return
 			}
 		}
-		if tooDeep(s.failure()) {
+		if tooDeep(s.Err()) {
 			return
 		}
 		kind, want, accepted := refEvent(text)
-		require.Equal(t, json.Valid(text) && accepted, ok && s.failure() == io.EOF, "%v", s.failure())
-		if ok && s.failure() == io.EOF {
+		require.Equal(t, json.Valid(text) && accepted, ok && s.Err() == io.EOF, "%v", s.Err())
+		if ok && s.Err() == io.EOF {
 			require.Equal(t, kind, eventType.String())
 			require.Equal(t, want, got)
 		}
@@ -72,15 +74,15 @@ func FuzzListBody(f *testing.F) {
 		var got []refObject
 		var scanned Scanned
 		s.list(&meta, &scanned, func() bool { got = append(got, described(&scanned)); return true })
-		if tooDeep(s.failure()) {
+		if tooDeep(s.Err()) {
 			return
 		}
 		want, items, accepted := refList(text)
-		require.Equal(t, json.Valid(text) && accepted, s.failure() == nil, "%v", s.failure())
-		if s.failure() != nil {
-			malformed, isMalformed := errors.AsType[*malformedError](s.failure())
-			require.True(t, isMalformed, "%v", s.failure())
-			require.Less(t, len(malformed.found), 200)
+		require.Equal(t, json.Valid(text) && accepted, s.Err() == nil, "%v", s.Err())
+		if s.Err() != nil {
+			malformed, isMalformed := errors.AsType[*jsonscan.SyntaxError](s.Err())
+			require.True(t, isMalformed, "%v", s.Err())
+			require.Less(t, len(malformed.Found), 200)
 			return
 		}
 		for _, field := range []*string{&meta.kind, &meta.apiVersion, &meta.ResourceVersion, &meta.Continue} {
@@ -100,7 +102,7 @@ func FuzzObject(f *testing.F) {
 		s := newScanner(bytes.NewReader(text), 0, nil)
 		var scanned Scanned
 		s.Mark()
-		if s.object(&scanned); s.failure() != nil {
+		if s.object(&scanned); s.Err() != nil {
 			return
 		}
 		scanned.body = s.Frame()

@@ -45,7 +45,7 @@ type whole struct {
 
 func (w *whole) next() *Object {
 	if _, ok := w.event(&w.scanned); !ok {
-		panic(w.failure())
+		panic(w.Err())
 	}
 	return decoded(&w.scanned)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // ClientOptions configures a [Client]. The zero value is ready to use.
@@ -121,7 +122,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 		}
 	}
 	if s.Err() != nil {
-		yield(none, s.failure())
+		yield(none, s.Err())
 	}
 }
 
@@ -195,7 +196,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, opts *ListOptions) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
-		return event, s.failure()
+		return event, s.Err()
 	}
 	trace.frame(eventType, scanned)
 	if eventType != errorEvent {
@@ -302,7 +303,7 @@ func (r *Resource) builtinKind() string {
 }
 
 // errWrongList reports a list that belongs to another resource.
-var errWrongList error = &malformedError{expected: "a list of this resource", found: "another kind or apiVersion", err: ErrNotList}
+var errWrongList error = &jsonscan.SyntaxError{Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList}
 
 // checkItem checks an item against the list fields seen so far. Lists of custom resources send their kind after the
 // items. In that case checkItem infers the list's kind from the item.
@@ -411,7 +412,7 @@ func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
 		return nil
 	}
-	return &malformedError{expected: "a streaming list of this resource", found: "an object of kind " + shorten([]byte(own)), err: ErrNotList}
+	return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
 }
 
 // learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list.

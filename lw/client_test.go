@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 func list(t *testing.T, body string, end error) (names []string, meta ListMeta, err error) {
@@ -75,7 +77,7 @@ func TestMalformedLists(t *testing.T) {
 	for body, want := range cases {
 		_, _, err := list(t, body, nil)
 		require.EqualError(t, err, want)
-		require.ErrorAs(t, err, new(*malformedError))
+		require.ErrorAs(t, err, new(*jsonscan.SyntaxError))
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // TestStateDiagram compares the diagram in docs/reconnect.md with the transitions that random signals cause. The
@@ -84,7 +86,7 @@ func walk(seed uint64, seen map[string]bool) {
 var stateNames = map[state]string{listing: "listing", streaming: "streaming", watching: "watching", checking: "checking", stopped: "stopped"}
 
 func randomFault(random *rand.Rand) error {
-	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &malformedError{}}
+	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &jsonscan.SyntaxError{}}
 	return faults[random.IntN(len(faults))]
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
@@ -32,7 +34,7 @@ var (
 
 	// ErrInvalidResponse means that a response breaks the protocol: it is not valid JSON, or it has an unexpected
 	// structure. The errors below name some violations. A truncated response matches io.ErrUnexpectedEOF instead.
-	ErrInvalidResponse = errors.New("the response is not valid")
+	ErrInvalidResponse = jsonscan.ErrInvalid
 	// ErrSilent means that no data arrived within the idle timeout. The connection is probably half-open.
 	ErrSilent = errors.New("no data arrived within the idle timeout: the connection may be half-open")
 	// ErrWatchClosed means that the server closed the watch cleanly. Every server does this after the watch timeout.
@@ -42,70 +44,30 @@ var (
 // The following errors match [ErrInvalidResponse].
 var (
 	// ErrNotList means that the response is not a list of this resource, for example an HTML page or a single object.
-	ErrNotList error = &violation{"the response is not a list", ErrInvalidResponse}
+	ErrNotList error = &jsonscan.Violation{Text: "the response is not a list", Of: ErrInvalidResponse}
 	// ErrTooLarge means that an event, a list item or a message exceeds its size limit. See [ClientOptions].MaxFrame.
-	ErrTooLarge error = &violation{"an event, a list item or a message is larger than the limit", ErrInvalidResponse}
+	ErrTooLarge error = jsonscan.ErrTooLarge
 	// ErrInconsistent means that responses contradict each other or the state that the stream has reached, for example
 	// because a backup was restored or the cluster was rebuilt at the same address. The error text names the
 	// contradiction. Stored objects may differ from those on the server until the next list is complete.
-	ErrInconsistent error = &violation{"the server's responses contradict each other", ErrInvalidResponse}
+	ErrInconsistent error = &jsonscan.Violation{Text: "the server's responses contradict each other", Of: ErrInvalidResponse}
 )
 
 // The following errors match ErrInconsistent.
 var (
-	errVersionRegressed error = &violation{"the collection's resourceVersion decreased: was a backup restored?", ErrInconsistent}
-	errReplaced         error = &violation{"the server's objects contradict the earlier state of the collection: was the cluster rebuilt?", ErrInconsistent}
-	errNoInitialEnd     error = &violation{"the initial-events-end bookmark of the streaming list is missing or misplaced", ErrInconsistent}
+	errVersionRegressed error = &jsonscan.Violation{Text: "the collection's resourceVersion decreased: was a backup restored?", Of: ErrInconsistent}
+	errReplaced         error = &jsonscan.Violation{Text: "the server's objects contradict the earlier state of the collection: was the cluster rebuilt?", Of: ErrInconsistent}
+	errNoInitialEnd     error = &jsonscan.Violation{Text: "the initial-events-end bookmark of the streaming list is missing or misplaced", Of: ErrInconsistent}
 	// errNoProgress means that a paginated list repeats its first object or a continue token, or has too many empty pages
 	// in a row.
-	errNoProgress        error = &violation{"the list's pagination makes no progress", ErrInconsistent}
-	errInconsistentPages error = &violation{"the pages of the list have different resourceVersions", ErrInconsistent}
+	errNoProgress        error = &jsonscan.Violation{Text: "the list's pagination makes no progress", Of: ErrInconsistent}
+	errInconsistentPages error = &jsonscan.Violation{Text: "the pages of the list have different resourceVersions", Of: ErrInconsistent}
 )
-
-// violation is an error that matches a more general one.
-type violation struct {
-	text string
-	of   error
-}
-
-func (v *violation) Error() string { return v.text }
-
-func (v *violation) Unwrap() error { return v.of }
 
 // IsPermanent reports whether retrying cannot help, because the server returned 401, 403 or 404. Use it as
 // [Options.StopOn]. It returns false for [ErrInvalidResponse], which may come from a proxy while the server is down.
 func IsPermanent(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
-}
-
-// malformedError reports a response that is not valid: it is not JSON, it is truncated, it has an unexpected structure,
-// or a part of it is too large. It is safe to log, because it quotes at most one byte, an event type or a kind from the
-// response.
-type malformedError struct {
-	offset   int64  // byte offset in the response body, or in the text that was parsed
-	expected string // expected syntax or value
-	found    string // syntax or value at offset
-	err      error  // io.ErrUnexpectedEOF if the text is truncated, an error that matches ErrInvalidResponse, or nil
-	html     bool   // whether the text at offset is the start of an HTML page
-}
-
-func frameTooLarge(offset int64, limit int) error {
-	return &malformedError{
-		offset: offset, err: ErrTooLarge, expected: "an event or a list item of at most " + strconv.Itoa(limit) + " bytes",
-		found: "a larger one: raise ClientOptions.MaxFrame if this is expected",
-	}
-}
-
-func (e *malformedError) Error() string {
-	return "malformed response at byte " + strconv.FormatInt(e.offset, 10) + ": expected " + e.expected + ", found " + e.found
-}
-
-// Unwrap returns io.ErrUnexpectedEOF if the text is truncated, or an error that matches [ErrInvalidResponse].
-func (e *malformedError) Unwrap() error {
-	if e.err == nil {
-		return ErrInvalidResponse
-	}
-	return e.err
 }
 
 // DecodeError reports a well-formed object that the codec could not decode.

@@ -8,10 +8,12 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // FuzzEvents checks that the events and the error do not depend on how the stream is split into reads. Each error must
-// be a malformedError.
+// be a jsonscan.SyntaxError.
 func FuzzEvents(f *testing.F) {
 	f.Add(twoEvents)
 	f.Add(podEvent("ADDED", "a", "1") + expiredEvent + "garbage")
@@ -22,13 +24,13 @@ func FuzzEvents(f *testing.F) {
 		require.Equal(t, whole, single)
 		require.Equal(t, err, singleErr)
 		if err != nil {
-			require.IsType(t, &malformedError{}, err)
+			require.IsType(t, &jsonscan.SyntaxError{}, err)
 		}
 	})
 }
 
 // FuzzList checks that the objects of a list and the error do not depend on how the body is split into reads. Each
-// error must be a malformedError.
+// error must be a jsonscan.SyntaxError.
 func FuzzList(f *testing.F) {
 	f.Add(podList("12", "next", "a", "b"))
 	f.Add(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7}}`)
@@ -54,7 +56,7 @@ func FuzzList(f *testing.F) {
 			require.NoError(t, err, "%s", object)
 		}
 		if err != nil {
-			require.IsType(t, &malformedError{}, err)
+			require.IsType(t, &jsonscan.SyntaxError{}, err)
 		}
 	})
 }

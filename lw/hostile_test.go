@@ -11,8 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // hostileFrame is the client's frame limit, and hostileBytes is the size of a hostile response body, both in bytes.
@@ -55,7 +57,7 @@ func (b *scriptBodyOf) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-func tooLargeAt(offset int64) error { return frameTooLarge(offset, hostileFrame) }
+func tooLargeAt(offset int64) error { return jsonscan.TooLarge(offset, hostileFrame) }
 
 const (
 	hostileEvent = `{"type":"ADDED","object":{"metadata":{"name":"a"},`
@@ -83,13 +85,13 @@ func TestHostileBodies(t *testing.T) {
 		"watch: endless escape sequences":                       {first: hostileEvent + `"a":"`, then: `\u0041`, want: tooLargeAt(0)},
 		"watch: endless white space within an event":            {first: `{"type"`, then: " ", want: tooLargeAt(0)},
 		"watch: endless white space between events":             {then: "\n", slow: true, want: ErrSilent},
-		"watch: endless nesting":                                {first: hostileEvent + `"a":`, then: "[", want: &malformedError{offset: 1052, expected: "at most 1000 levels of nesting", found: "1001"}},
+		"watch: endless nesting":                                {first: hostileEvent + `"a":`, then: "[", want: &jsonscan.SyntaxError{Offset: 1052, Expected: "at most 1000 levels of nesting", Found: "1001"}},
 		"watch: endless Status":                                 {first: `{"type":"ERROR","object":{"kind":"Status","message":"`, then: "x", want: tooLargeAt(0)},
-		"watch: invalid JSON":                                   {then: "no ", want: &malformedError{expected: "a watch event", found: "'n'"}},
+		"watch: invalid JSON":                                   {then: "no ", want: &jsonscan.SyntaxError{Expected: "a watch event", Found: "'n'"}},
 		"list: endless white space before the list":             {list: true, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space within the list":             {list: true, first: `{`, then: " ", slow: true, want: ErrSilent},
 		"list: endless white space after the list":              {list: true, first: hostileList + `"items":[]}`, then: " ", slow: true, want: ErrSilent},
-		"list: text after the list":                             {list: true, first: hostileList + `"items":[]}`, then: "x", want: &malformedError{offset: 64, expected: "the end of the body after the list", found: "'x'"}},
+		"list: text after the list":                             {list: true, first: hostileList + `"items":[]}`, then: "x", want: &jsonscan.SyntaxError{Offset: 64, Expected: "the end of the body after the list", Found: "'x'"}},
 		"list: endless string in an unknown field":              {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
 		"list: endless unknown members":                         {list: true, first: `{`, then: `"x":[{}],`, slow: true, want: ErrSilent},
 		"list: endless member name":                             {list: true, first: `{"`, then: "x", want: tooLargeAt(1)},
@@ -277,7 +279,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, "5", 0, &Options{}, &malformedError{expected: "a Status in the ERROR event", found: "an object of more than 64 kB"})
+	requireEnd(t, server, "5", 0, &Options{}, &jsonscan.SyntaxError{Expected: "a Status in the ERROR event", Found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
@@ -286,8 +288,8 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
-	requireEnd(t, server, "", 0, &Options{NoStreamingList: true}, &malformedError{offset: 1010, expected: "a list with items",
-		found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, err: ErrNotList})
+	requireEnd(t, server, "", 0, &Options{NoStreamingList: true}, &jsonscan.SyntaxError{Offset: 1010, Expected: "a list with items",
+		Found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, Err: ErrNotList})
 }
 
 // After an object with many members, the scanner must not keep a large slice for the rest of the stream.
@@ -300,7 +302,7 @@ func TestScannerReleasesCuts(t *testing.T) {
 	for range 2 {
 		s.Mark()
 		s.object(&o)
-		require.NoError(t, s.failure())
+		require.NoError(t, s.Err())
 		o.body = s.Frame()
 		_, err := fields.Decode(&o)
 		require.NoError(t, err)

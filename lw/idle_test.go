@@ -57,7 +57,7 @@ func TestIdleStreamHasSmallBuffer(t *testing.T) {
 		}
 		events++
 	}
-	require.Equal(t, io.EOF, s.failure())
+	require.Equal(t, io.EOF, s.Err())
 	require.Equal(t, 10, events)
 	require.Len(t, waited, 9)
 	for i, n := range waited {

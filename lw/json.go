@@ -20,14 +20,13 @@ type decoder interface {
 
 	// Begin blocks until the next watch event arrives. It returns false at the end of the stream.
 	Begin() bool
-	// event reads the next watch event into o. At the end of the stream it returns false, and failure returns io.EOF.
+	// event reads the next watch event into o. At the end of the stream it returns false, and Err returns io.EOF.
 	event(o *Scanned) (EventType, bool)
 	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *malformedError.
 	status(o *Scanned) error
 
 	Fail(err error) bool // records err, unless an error was recorded before
 	Err() error          // returns the first error
-	failure() error      // returns the first error, converted to an error type of this package
 	Release()            // frees the decoder's buffer
 }
 
@@ -56,24 +55,6 @@ func frameLimit(maxFrame int) int {
 // never changes.
 func textScanner(text []byte) scanner { return scanner{Reader: jsonscan.NewText(text, maxFrameLimit)} }
 
-func (s scanner) failure() error { return failure(s.Err()) }
-
-// failure converts a scanner's error to one of this package's error types.
-func failure(err error) error {
-	switch e := err.(type) {
-	case *jsonscan.SyntaxError:
-		malformed := &malformedError{offset: e.Offset, expected: e.Expected, found: e.Found, err: e.Err}
-		if e.Found == "'<'" {
-			malformed.html = true
-			malformed.found += " (HTML? the response may come from a proxy or a login page)"
-		}
-		return malformed
-	case *jsonscan.LimitError:
-		return frameTooLarge(e.Offset, e.Limit)
-	}
-	return err
-}
-
 // wrongValue records an error for a value that is valid JSON but breaks the protocol. It returns false.
 func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: s.redact.text(found)})
@@ -87,7 +68,7 @@ func (s scanner) status(o *Scanned) error {
 	} else if e := (&StatusError{}); e.parse(Value{string(o.body)}, s.redact) {
 		return e
 	}
-	return &malformedError{offset: s.Offset(0), expected: "a Status in the ERROR event", found: found}
+	return &jsonscan.SyntaxError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: found}
 }
 
 // event reads the next watch event, {"type":…,"object":…}, into o.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 type warnings struct {
@@ -100,7 +102,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
-	require.Equal(t, "check the URL: the response is not a list", remedyOf(&malformedError{err: ErrNotList}))
+	require.Equal(t, "check the URL: the response is not a list", remedyOf(&jsonscan.SyntaxError{Err: ErrNotList}))
 	require.Empty(t, remedyOf(status(500)))
 	require.Equal(t, "watch", nextOf(&Interruption{}))
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))

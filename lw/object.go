@@ -95,12 +95,12 @@ func ParseObject(text []byte) (*Object, error) {
 	s.Mark()
 	s.object(&scanned)
 	if !s.EndFrame() {
-		return nil, s.failure()
+		return nil, s.Err()
 	}
 	scanned.body = s.Frame()
 	object := objectOf(&scanned, view(scanned.body), 0, nil)
 	if !s.End("the end of the text") {
-		return nil, s.failure()
+		return nil, s.Err()
 	}
 	return object, nil
 }

@@ -21,7 +21,7 @@ func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	o := Scanned{managed: managed}
 	s.Mark()
 	s.object(&o)
-	require.NoError(t, s.failure())
+	require.NoError(t, s.Err())
 	o.body = s.Frame()
 	return &o
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 const (
@@ -222,7 +224,7 @@ func faultOf(err error) fault {
 		}
 		return protocol
 	}
-	if e, ok := errors.AsType[*malformedError](err); ok && e.html { // gateways and captive portals also send HTML pages with status 200
+	if e, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && e.Found == jsonscan.HTML { // gateways and captive portals also send HTML pages with status 200
 		return connection
 	}
 	if answered(err) {

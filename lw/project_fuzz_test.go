@@ -89,8 +89,8 @@ func omitAny(value any, paths [][]string) any {
 func projectEachWay(t *testing.T, text []byte, p RawCodec) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()
-		if s.object(o); s.failure() != nil {
-			return nil, s.failure()
+		if s.object(o); s.Err() != nil {
+			return nil, s.Err()
 		}
 		o.body = s.Frame()
 		object, err := p.Decode(o)
@@ -98,7 +98,7 @@ func projectEachWay(t *testing.T, text []byte, p RawCodec) *Object {
 		require.True(t, p.Identity().Same(object, o))
 		require.Equal(t, object.Raw(), string(p.AppendText(nil, o)))
 		s.End("the end of the text")
-		return object, s.failure()
+		return object, s.Err()
 	}
 	later, errLater := scan(newScanner(bytes.NewReader(text), 0, nil), &Scanned{managed: true})
 	object, err := scan(newScanner(bytes.NewReader(text), 0, nil), &Scanned{keep: p.keep, managed: true})

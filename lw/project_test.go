@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 func TestProjection(t *testing.T) {
@@ -261,13 +263,13 @@ func TestProjectedMemory(t *testing.T) {
 func TestProjectionLimitsNesting(t *testing.T) {
 	for levels, want := range map[int]error{
 		1000: nil,
-		1001: &malformedError{offset: 5000, expected: "at most 1000 levels of nesting", found: "1001"},
+		1001: &jsonscan.SyntaxError{Offset: 5000, Expected: "at most 1000 levels of nesting", Found: "1001"},
 	} {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)
 		s := textScanner([]byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))
 		s.object(&Scanned{keep: fields.keep})
-		require.Equal(t, want, s.failure())
+		require.Equal(t, want, s.Err())
 	}
 }
 

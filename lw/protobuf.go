@@ -23,8 +23,6 @@ func newProtoDecoder(body io.Reader, maxFrame int, progress func()) protoDecoder
 	return protoDecoder{Reader: r}
 }
 
-func (d protoDecoder) failure() error { return failure(d.Err()) }
-
 // notList records an error for a response that is not a list. It returns false.
 func (d protoDecoder) notList(expected, found string) bool {
 	return d.Fail(&jsonscan.SyntaxError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
@@ -71,7 +69,7 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 func (d protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
 	if !e.unmarshal(o.body, d.redact) {
-		return &malformedError{offset: d.Offset(), expected: "a Status", found: "malformed protobuf"}
+		return &jsonscan.SyntaxError{Offset: d.Offset(), Expected: "a Status", Found: "malformed protobuf"}
 	}
 	return e
 }

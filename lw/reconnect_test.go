@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	ends := map[string]func(*machineHarness) *Interruption{
 		"connection error": func(r *machineHarness) *Interruption { return r.fails(errReset) },
-		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&malformedError{err: io.ErrUnexpectedEOF}) },
+		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&jsonscan.SyntaxError{Err: io.ErrUnexpectedEOF}) },
 		"idle timeout":     func(r *machineHarness) *Interruption { return r.fails(ErrSilent) },
 		"clean close":      func(r *machineHarness) *Interruption { return r.closes() },
 	}
@@ -70,21 +72,21 @@ func TestWatchFailures(t *testing.T) {
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
 		{"connection reset", errReset, false, false, first, second},
-		{"truncated body", &malformedError{err: io.ErrUnexpectedEOF}, false, false, first, second},
+		{"truncated body", &jsonscan.SyntaxError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
 		{"429", status(429), false, false, first, second},
 		{"429 with Retry-After", retryAfter(429, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
 		{"503 with Retry-After", retryAfter(503, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
 		{"502", status(502), false, false, first, second},
 		{"503", status(503), false, false, first, second},
 		{"504", status(504), false, false, first, second},
-		{"HTML", &malformedError{html: true}, false, false, first, second},
+		{"HTML", &jsonscan.SyntaxError{Found: jsonscan.HTML}, false, false, first, second},
 		{"500 for an invalid resourceVersion", status(500), false, true, first, second},
 		{"400", status(400), false, true, first, second},
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},
 		{"404", status(404), true, true, first, second},
-		{"garbage", &malformedError{expected: "x"}, false, true, first, second},
-		{"frame too large", frameTooLarge(0, 1), false, true, first, second},
+		{"garbage", &jsonscan.SyntaxError{Expected: "x"}, false, true, first, second},
+		{"frame too large", jsonscan.TooLarge(0, 1), false, true, first, second},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,7 +112,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 
 // The server may have ended a healthy watch because it is overloaded, so the next request must be delayed.
 func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
-	for _, err := range []error{status(500), status(503), status(429), &malformedError{expected: "x"}, &malformedError{html: true}} {
+	for _, err := range []error{status(500), status(503), status(429), &jsonscan.SyntaxError{Expected: "x"}, &jsonscan.SyntaxError{Found: jsonscan.HTML}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.receives("8")
 		require.Equal(t, firstDelay, r.fails(err).Delay, "%v", err)

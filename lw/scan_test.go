@@ -9,8 +9,10 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // readEvents reads all events of a stream. It returns each event as a string that consists of the event's type and
@@ -21,10 +23,10 @@ func readEvents(src io.Reader) (events []string, err error) {
 	for {
 		eventType, ok := s.event(&o)
 		if !ok {
-			if s.failure() == io.EOF {
+			if s.Err() == io.EOF {
 				return events, nil
 			}
-			return events, s.failure()
+			return events, s.Err()
 		}
 		events = append(events, eventType.String()+" "+newObject(&o, nil).Raw())
 	}
@@ -87,9 +89,9 @@ func TestStreamsTruncatedAtEveryByte(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "the stream is truncated at byte %d", cut)
-		malformed, ok := errors.AsType[*malformedError](err)
+		malformed, ok := errors.AsType[*jsonscan.SyntaxError](err)
 		require.True(t, ok)
-		require.EqualValues(t, cut, malformed.offset)
+		require.EqualValues(t, cut, malformed.Offset)
 		if cut > first {
 			require.Len(t, events, 1)
 		}
@@ -109,7 +111,7 @@ func TestEscapeSequencesInEnvelope(t *testing.T) {
 	s := newScanner(strings.NewReader(escaped), 0, nil)
 	var scanned Scanned
 	eventType, ok := s.event(&scanned)
-	require.True(t, ok, "%v", s.failure())
+	require.True(t, ok, "%v", s.Err())
 	require.Equal(t, Bookmark, eventType)
 	require.True(t, scanned.initialEventsEnd)
 }
@@ -195,10 +197,10 @@ func TestMalformedEvents(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readEvents(strings.NewReader(c.text))
-			malformed, ok := errors.AsType[*malformedError](err)
+			malformed, ok := errors.AsType[*jsonscan.SyntaxError](err)
 			require.True(t, ok, "%v", err)
-			require.Equal(t, c.expected, malformed.expected)
-			require.Equal(t, c.offset, malformed.offset, "%v", err)
+			require.Equal(t, c.expected, malformed.Expected)
+			require.Equal(t, c.offset, malformed.Offset, "%v", err)
 			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
 			require.Equal(t, err, again, "reading byte by byte must return the same error")
 		})
@@ -212,12 +214,12 @@ func TestFrameLimit(t *testing.T) {
 		s := newScanner(strings.NewReader(stream), limit, nil)
 		_, ok := s.event(&Scanned{})
 		require.False(t, ok)
-		require.Equal(t, frameTooLarge(0, limit), s.failure())
+		require.Equal(t, jsonscan.TooLarge(0, limit), s.Err())
 	}
 	s := newScanner(strings.NewReader(stream), len(event)-1, nil) // the limit does not count the newline, which is not part of the frame
 	for range 2 {
 		_, ok := s.event(&Scanned{})
-		require.True(t, ok, "%v", s.failure())
+		require.True(t, ok, "%v", s.Err())
 	}
 	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "the frame limit must fit into the 32-bit positions of an Object")
 	require.Equal(t, 64<<20, frameLimit(0))
@@ -236,7 +238,7 @@ func FuzzValue(f *testing.F) {
 		}
 		require.Equal(t, json.Valid(text), err == nil, "%v", err)
 		if err != nil {
-			_, malformed := errors.AsType[*malformedError](err)
+			_, malformed := errors.AsType[*jsonscan.SyntaxError](err)
 			require.True(t, malformed, "%v", err)
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // slowLink is a transport that delivers a response in segments, with a pause between two segments.
@@ -107,7 +109,7 @@ func TestSlowHostileBodiesEnd(t *testing.T) {
 		body string
 		want error
 	}{
-		"endless object":      {`{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 10_000), frameTooLarge(0, 4000)},
+		"endless object":      {`{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 10_000), jsonscan.TooLarge(0, 4000)},
 		"blanks in an object": {`{"type":"ADDED","object":{` + strings.Repeat(" ", 10_000), ErrSilent},
 		"blanks":              {strings.Repeat("\n", 10_000), ErrSilent},
 	} {

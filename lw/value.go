@@ -21,7 +21,7 @@ func ParseValue(text []byte) (Value, error) {
 	s.SkipValue()
 	value := Value{view(s.Frame())}
 	if !s.End("the end of the text") {
-		return Value{}, s.failure()
+		return Value{}, s.Err()
 	}
 	return value, nil
 }

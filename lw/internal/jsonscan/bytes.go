@@ -36,7 +36,7 @@ func (r *Reader) Bytes(n uint64) []byte {
 		return nil
 	}
 	if n > uint64(r.max) {
-		r.Fail(&LimitError{Offset: r.base + int64(r.pos), Limit: r.max})
+		r.Fail(TooLarge(r.base+int64(r.pos), r.max))
 		return nil
 	}
 	r.mark = r.pos

@@ -1,37 +1,61 @@
 package jsonscan
 
 import (
+	"errors"
 	"io"
 	"strconv"
 )
 
-// SyntaxError reports invalid JSON, truncated JSON, or a value of an unexpected type. It contains at most one byte of
-// the text.
+// ErrInvalid means that a stream is not valid. Package lw exports it.
+var ErrInvalid = errors.New("the response is not valid")
+
+// ErrTooLarge means that a frame exceeds the size limit. Package lw exports it.
+var ErrTooLarge error = &Violation{"an event, a list item or a message is larger than the limit", ErrInvalid}
+
+// Violation is an error that matches a more general one.
+type Violation struct {
+	Text string
+	Of   error
+}
+
+func (v *Violation) Error() string { return v.Text }
+
+func (v *Violation) Unwrap() error { return v.Of }
+
+// SyntaxError reports a response that is not valid: it is not JSON, it is truncated, it has an unexpected structure, or
+// a part of it is too large. It is safe to log, because it quotes at most one byte, an event type or a kind from the
+// response.
 type SyntaxError struct {
-	Offset   int64  // byte offset in the stream
-	Expected string // expected syntax at Offset
-	Found    string // syntax found at Offset
-	Err      error  // io.ErrUnexpectedEOF if the text was truncated
+	Offset   int64  // byte offset in the stream, or in the text that was parsed
+	Expected string // expected syntax or value
+	Found    string // syntax or value at Offset
+	Err      error  // io.ErrUnexpectedEOF if the text is truncated, an error that matches ErrInvalid, or nil for ErrInvalid
 }
 
 func (e *SyntaxError) Error() string {
-	return "byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
+	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
 }
 
-func (e *SyntaxError) Unwrap() error { return e.Err }
-
-// LimitError reports a frame that is larger than the limit.
-type LimitError struct {
-	Offset int64 // byte offset of the frame in the stream
-	Limit  int   // size limit of a frame, in bytes
+// Unwrap returns io.ErrUnexpectedEOF if the text is truncated, or an error that matches [ErrInvalid].
+func (e *SyntaxError) Unwrap() error {
+	if e.Err == nil {
+		return ErrInvalid
+	}
+	return e.Err
 }
 
-func (e *LimitError) Error() string {
-	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
+// HTML is the Found of a [SyntaxError] if the text looks like an HTML page.
+const HTML = "'<' (HTML? the response may come from a proxy or a login page)"
+
+// TooLarge returns the error for a frame at an offset in the stream that exceeds the limit, in bytes.
+func TooLarge(offset int64, limit int) error {
+	return &SyntaxError{
+		Offset: offset, Err: ErrTooLarge, Expected: "an event or a list item of at most " + strconv.Itoa(limit) + " bytes",
+		Found: "a larger one: raise ClientOptions.MaxFrame if this is expected",
+	}
 }
 
-// Err returns the first error: io.EOF after a clean end of the stream, a *[SyntaxError], a *[LimitError] or an error
-// from the source.
+// Err returns the first error: io.EOF after a clean end of the stream, a *[SyntaxError] or an error from the source.
 func (r *Reader) Err() error { return r.err }
 
 // Fail records err unless an error was recorded before. It returns false.
@@ -48,7 +72,7 @@ func (r *Reader) Expected(expected string) bool {
 	e := &SyntaxError{Offset: r.base + int64(r.pos), Expected: expected}
 	switch {
 	case r.tooLarge:
-		return r.Fail(&LimitError{Offset: r.base + int64(max(r.mark, 0)), Limit: r.max})
+		return r.Fail(TooLarge(r.base+int64(max(r.mark, 0)), r.max))
 	case r.pos < r.end:
 		e.Found = describe(r.data[r.pos])
 	case r.srcErr == io.EOF:
@@ -60,6 +84,9 @@ func (r *Reader) Expected(expected string) bool {
 }
 
 func describe(c byte) string {
+	if c == '<' {
+		return HTML
+	}
 	if c > ' ' && c < 0x7f {
 		return "'" + string(rune(c)) + "'"
 	}

@@ -61,7 +61,7 @@ func (r *Reader) Unmark() { r.mark = -1 }
 // EndFrame checks the size of the frame that ends at the current position. It returns false after an error.
 func (r *Reader) EndFrame() bool {
 	if r.err == nil && r.pos-r.mark > r.max {
-		r.Fail(&LimitError{Offset: r.base + int64(r.mark), Limit: r.max})
+		r.Fail(TooLarge(r.base+int64(r.mark), r.max))
 	}
 	r.unended = 0
 	return r.err == nil

@@ -40,10 +40,10 @@ func TestLimitsNesting(t *testing.T) {
 		return strings.Repeat(`[`, levels) + strings.Repeat(`]`, levels)
 	}
 	require.NoError(t, skipText(nested(maxDepth)))
-	require.EqualError(t, skipText(nested(maxDepth+1)), "byte 1000: expected at most 1000 levels of nesting, found 1001")
+	require.EqualError(t, skipText(nested(maxDepth+1)), "malformed response at byte 1000: expected at most 1000 levels of nesting, found 1001")
 	require.ErrorContains(t, skipText(strings.Repeat(`{"a":`, maxDepth+1)), "at most 1000 levels of nesting")
 	require.NoError(t, skipText(strings.Repeat("[ ", maxDepth)+strings.Repeat(" ]", maxDepth)))
-	require.EqualError(t, skipText(strings.Repeat("[ ", maxDepth+1)), "byte 2000: expected at most 1000 levels of nesting, found 1001")
+	require.EqualError(t, skipText(strings.Repeat("[ ", maxDepth+1)), "malformed response at byte 2000: expected at most 1000 levels of nesting, found 1001")
 	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings must not count toward the nesting depth")
 }
 
@@ -113,7 +113,7 @@ func TestRejectsFrameAboveLimit(t *testing.T) {
 	for _, limit := range []int{100, idleBuffer, len(text) - 1} {
 		r := New(strings.NewReader(" "+text), limit)
 		require.False(t, frame(r))
-		require.Equal(t, &LimitError{Offset: 1, Limit: limit}, r.Err())
+		require.Equal(t, TooLarge(1, limit), r.Err())
 	}
 }
 
