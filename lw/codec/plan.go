@@ -244,12 +244,12 @@ func decodeString(r *anyReader, into reflect.Value) {
 // decodeScalar decodes a number or a boolean.
 func decodeScalar(r *anyReader, into reflect.Value) {
 	text := r.raw()
-	found := kindOf(text)
-	if found == "a number" && into.Kind() != reflect.Bool {
-		found += " that does not fit"
-	}
-	if text != "null" && !setScalar(into, text) {
-		r.fail(into.Type(), found)
+	switch {
+	case text == "null" || setScalar(into, text):
+	case kindOf(text) == "a number" && into.Kind() != reflect.Bool:
+		r.fail(into.Type(), "a number that does not fit")
+	default:
+		r.fail(into.Type(), kindOf(text))
 	}
 }
 
