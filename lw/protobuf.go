@@ -13,55 +13,86 @@ const magic = "k8s\x00"
 
 // protoDecoder decodes protobuf.
 type protoDecoder struct {
-	protoscan.Reader
-	redact redaction
+	*jsonscan.Reader // whose methods do nothing after an error
+	redact           redaction
 }
 
 func newProtoDecoder(body io.Reader, maxFrame int, progress func()) protoDecoder {
-	r := protoscan.New(body, frameLimit(maxFrame))
+	r := jsonscan.New(body, frameLimit(maxFrame))
 	r.Progress = progress
 	return protoDecoder{Reader: r}
 }
 
-// notList records an error for a response that is not a list. It returns false.
-func (d protoDecoder) notList(expected, found string) bool {
-	return d.Fail(&jsonscan.SyntaxError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
+func (d protoDecoder) offset() int64 { return d.Offset(d.Pos()) }
+
+// malformed records an error at the current offset. It returns false.
+func (d protoDecoder) malformed(expected, found string) bool {
+	return d.Fail(&jsonscan.SyntaxError{Offset: d.offset(), Expected: expected, Found: found})
 }
 
-// event reads the next watch event: a four-byte length and a WatchEvent.
+// notList records an error for a response that is not a list. It returns false.
+func (d protoDecoder) notList(expected, found string) bool {
+	return d.Fail(&jsonscan.SyntaxError{Offset: d.offset(), Expected: expected, Found: found, Err: ErrNotList})
+}
+
+// Begin blocks until the next byte arrives. It returns false at the end of the stream and after an error.
+func (d protoDecoder) Begin() bool { return d.Await() }
+
+// uvarint reads a varint and returns its value. After an error it returns zero.
+func (d protoDecoder) uvarint() uint64 {
+	var text [protoscan.MaxVarint]byte
+	for i := range text {
+		if text[i] = d.Byte(); text[i] < 0x80 {
+			break
+		}
+	}
+	v, size := protoscan.Uvarint(text[:])
+	if size == 0 {
+		d.malformed("a 64-bit varint", "a longer varint")
+	}
+	if d.Err() != nil {
+		return 0
+	}
+	return v
+}
+
+// event reads the next watch event: a four-byte big-endian length and a WatchEvent.
 func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.Begin() {
 		return 0, false
 	}
-	size := d.Uint32()
-	if first := byte(size >> 24); first == '<' || first == '{' {
-		return 0, d.Malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? the response may come from a proxy)")
+	size := uint64(0)
+	for range 4 {
+		size = size<<8 | uint64(d.Byte())
 	}
-	event := d.Frame(uint64(size))
+	if first := byte(size >> 24); first == '<' || first == '{' {
+		return 0, d.malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? the response may come from a proxy)")
+	}
+	event := protoscan.Message(d.Bytes(size))
 	if d.Err() != nil {
 		return 0, false
 	}
 	if !event.Valid() {
-		return 0, d.Malformed("a WatchEvent", "malformed protobuf")
+		return 0, d.malformed("a WatchEvent", "malformed protobuf")
 	}
 	name := event.Bytes(1)
 	eventType, known := wireType(name)
 	if !known {
-		return 0, d.Malformed("an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(d.redact.text(string(name)))))
+		return 0, d.malformed("an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(d.redact.text(string(name)))))
 	}
 	kind, body, ok := envelope(event.Bytes(2).Bytes(1))
 	if !ok {
-		return 0, d.Malformed("a protobuf object in the event", "another encoding")
+		return 0, d.malformed("a protobuf object in the event", "another encoding")
 	}
 	if eventType == errorEvent {
 		o.body = body
-		return eventType, string(kind) == "Status" || d.Malformed("a Status in the ERROR event", "another object")
+		return eventType, string(kind) == "Status" || d.malformed("a Status in the ERROR event", "another object")
 	}
 	if !d.object(o, body) {
 		return 0, false
 	}
 	if eventType != Bookmark && o.name.Start == o.name.End {
-		return 0, d.Malformed("an object with metadata.name", "none")
+		return 0, d.malformed("an object with metadata.name", "none")
 	}
 	return eventType, true
 }
@@ -69,7 +100,7 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 func (d protoDecoder) status(o *Scanned) error {
 	e := &StatusError{}
 	if !e.unmarshal(o.body, d.redact) {
-		return &jsonscan.SyntaxError{Offset: d.Offset(), Expected: "a Status", Found: "malformed protobuf"}
+		return &jsonscan.SyntaxError{Offset: d.offset(), Expected: "a Status", Found: "malformed protobuf"}
 	}
 	return e
 }
@@ -93,12 +124,12 @@ func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	}
 	found := false
 	for d.Err() == nil && !(found && d.AtEnd()) {
-		tag := d.Uvarint()
+		tag := d.uvarint()
 		switch {
 		case d.Err() != nil:
 			return
 		case tag == 1<<3|protoscan.Bytes:
-			d.typeMeta(meta, d.Frame(d.Uvarint()))
+			d.typeMeta(meta, d.Bytes(d.uvarint()))
 		case tag == 2<<3|protoscan.Bytes && !found:
 			found = true
 			if meta.kind == "" {
@@ -109,9 +140,9 @@ func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 				return
 			}
 		case tag&7 == protoscan.Bytes:
-			d.Discard(d.Uvarint())
+			d.Discard(d.uvarint())
 		default:
-			d.Malformed("a runtime.Unknown", "another message")
+			d.malformed("a runtime.Unknown", "another message")
 		}
 	}
 }
@@ -119,7 +150,7 @@ func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 func (d protoDecoder) typeMeta(meta *ListMeta, m protoscan.Message) {
 	meta.apiVersion, meta.kind = string(m.Bytes(1)), string(m.Bytes(2))
 	if !m.Valid() {
-		d.Malformed("a TypeMeta", "malformed protobuf")
+		d.malformed("a TypeMeta", "malformed protobuf")
 	}
 	if !strings.HasSuffix(meta.kind, "List") {
 		d.notList("a list", "an object of kind "+shorten([]byte(d.redact.text(meta.kind))))
@@ -129,29 +160,29 @@ func (d protoDecoder) typeMeta(meta *ListMeta, m protoscan.Message) {
 // items reads the metadata and the items of a list. It returns false after an error, or if the callback item returns
 // false.
 func (d protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
-	size := d.Uvarint()
-	end := d.Offset() + int64(size)
+	size := d.uvarint()
+	end := d.offset() + int64(size)
 	if size > 1<<62 {
-		return d.Malformed("a list length of at most 62 bits", "a larger number")
+		return d.malformed("a list length of at most 62 bits", "a larger number")
 	}
-	for d.Err() == nil && d.Offset() < end {
-		tag, length := d.Uvarint(), uint64(0)
+	for d.Err() == nil && d.offset() < end {
+		tag, length := d.uvarint(), uint64(0)
 		switch tag & 7 {
 		case protoscan.Bytes:
-			length = d.Uvarint()
+			length = d.uvarint()
 		case 0:
-			d.Uvarint()
+			d.uvarint()
 		default:
-			return d.Malformed("a bytes or varint field in the list", "another wire type")
+			return d.malformed("a bytes or varint field in the list", "another wire type")
 		}
-		if d.Err() == nil && length > uint64(max(end-d.Offset(), 0)) {
-			return d.Malformed("a field within the list", "a field longer than the list")
+		if d.Err() == nil && length > uint64(max(end-d.offset(), 0)) {
+			return d.malformed("a field within the list", "a field longer than the list")
 		}
 		switch tag {
 		case 1<<3 | protoscan.Bytes:
-			d.listMeta(meta, d.Frame(length))
+			d.listMeta(meta, d.Bytes(length))
 		case 2<<3 | protoscan.Bytes:
-			if data := d.Frame(length); d.Err() != nil || !d.object(o, data) {
+			if data := d.Bytes(length); d.Err() != nil || !d.object(o, data) {
 				return false
 			}
 			if o.name.Start == o.name.End {
@@ -172,7 +203,7 @@ func (d protoDecoder) listMeta(meta *ListMeta, m protoscan.Message) {
 	meta.Continue = string(m.Bytes(3))
 	meta.RemainingItemCount = int64(m.Int(4))
 	if !m.Valid() {
-		d.Malformed("the list's metadata", "malformed protobuf")
+		d.malformed("the list's metadata", "malformed protobuf")
 	}
 }
 
@@ -200,10 +231,10 @@ func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
 		}
 	}
 	if !valid {
-		return d.Malformed("an object with one metadata field", "malformed protobuf")
+		return d.malformed("an object with one metadata field", "malformed protobuf")
 	}
 	if !data[metadata.Value:metadata.End].Valid() {
-		return d.Malformed("metadata", "malformed protobuf")
+		return d.malformed("metadata", "malformed protobuf")
 	}
 	if !o.managed {
 		data, metadata = dropManagedFields(data, metadata)

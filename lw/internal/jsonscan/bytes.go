@@ -2,7 +2,7 @@ package jsonscan
 
 import "io"
 
-// The methods in this file read binary data, for package protoscan.
+// The methods in this file read binary data, for the protobuf decoder of package lw.
 
 // Ahead reports whether another byte follows. It blocks until the byte arrives or the stream ends.
 func (r *Reader) Ahead() bool { return r.err == nil && (r.pos < r.end || r.fill()) }

@@ -1,5 +1,4 @@
-// Package protoscan reads protocol buffers from memory with [Message], and from streams with [Reader]. It implements
-// only the wire format: https://protobuf.dev/programming-guides/encoding/
+// Package protoscan reads protocol buffers. It implements only the wire format: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
 import "iter"
@@ -12,8 +11,8 @@ const (
 	fixed32 = 5
 )
 
-// maxVarint is the size of the largest varint, in bytes.
-const maxVarint = 10
+// MaxVarint is the size of the largest varint, in bytes.
+const MaxVarint = 10
 
 // Message is an encoded protobuf message.
 type Message []byte
@@ -74,7 +73,7 @@ func (m Message) Int(number int) (value uint64) {
 
 // field decodes the field whose tag is at the given position.
 func (m Message) field(at int) (f Field, ok bool) {
-	tag, size := uvarint(m[at:])
+	tag, size := Uvarint(m[at:])
 	f = Field{Number: int(tag >> 3), Type: int(tag & 7), Start: at, Value: at + size}
 	if size == 0 || f.Number == 0 || tag>>3 > 1<<29-1 {
 		return f, false
@@ -82,14 +81,14 @@ func (m Message) field(at int) (f Field, ok bool) {
 	length := uint64(0)
 	switch f.Type {
 	case varint:
-		f.Int, size = uvarint(m[f.Value:])
+		f.Int, size = Uvarint(m[f.Value:])
 		length, ok = uint64(size), size > 0
 	case fixed64:
 		length, ok = 8, true
 	case fixed32:
 		length, ok = 4, true
 	case Bytes:
-		length, size = uvarint(m[f.Value:])
+		length, size = Uvarint(m[f.Value:])
 		f.Value, ok = f.Value+size, size > 0
 	} // groups are deprecated, and Kubernetes does not use them
 	if !ok || length > uint64(len(m)-f.Value) {
@@ -99,14 +98,14 @@ func (m Message) field(at int) (f Field, ok bool) {
 	return f, true
 }
 
-// uvarint decodes a varint at the beginning of data. It returns a size of zero if the varint is incomplete or longer
+// Uvarint decodes a varint at the beginning of data. It returns a size of zero if the varint is incomplete or longer
 // than 64 bits.
-func uvarint(data []byte) (v uint64, size int) {
-	for i := range min(len(data), maxVarint) {
+func Uvarint(data []byte) (v uint64, size int) {
+	for i := range min(len(data), MaxVarint) {
 		b := data[i]
 		v |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
-			if i == maxVarint-1 && b > 1 {
+			if i == MaxVarint-1 && b > 1 {
 				break
 			}
 			return v, i + 1

@@ -14,13 +14,13 @@ func FuzzVarint(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		want, wantSize := binary.Uvarint(data)
-		v, size := uvarint(data)
+		v, size := Uvarint(data)
 		require.Equal(t, max(wantSize, 0), size)
 		if size == 0 {
 			return
 		}
 		require.Equal(t, want, v)
-		encoded := make([]byte, maxVarint)
+		encoded := make([]byte, MaxVarint)
 		require.Equal(t, binary.AppendUvarint(nil, v), encoded[:PutUvarint(encoded, v)])
 	})
 }

@@ -1,4 +1,4 @@
-package protoscan
+package jsonscan
 
 import (
 	"strings"
@@ -9,15 +9,15 @@ import (
 )
 
 // Each part of a frame counts as progress, but the wait for the next frame does not.
-func TestProgressWithinFrames(t *testing.T) {
+func TestProgressWithinBytes(t *testing.T) {
 	calls := 0
-	r := New(iotest.OneByteReader(strings.NewReader("\x00\x00\x00\x05hello\x00")), 100)
+	r := New(iotest.OneByteReader(strings.NewReader("\x05hello\x00")), 100)
 	r.Progress = func() { calls++ }
-	require.True(t, r.Begin())
-	size := r.Uint32()
+	require.True(t, r.Await())
+	size := r.Byte()
 	require.Zero(t, calls)
-	require.Equal(t, "hello", string(r.Frame(uint64(size))))
+	require.Equal(t, "hello", string(r.Bytes(uint64(size))))
 	require.Equal(t, 5, calls)
-	require.True(t, r.Begin())
+	require.True(t, r.Await())
 	require.Equal(t, 5, calls)
 }
