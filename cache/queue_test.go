@@ -115,7 +115,7 @@ func TestQueueConsumer(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
 	add := func(word string) {
-		q.add(object(word).Key(), queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: object(word)}, nil})
+		q.add(lw.KeyOf(object(word)), queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: object(word)}, nil})
 	}
 	take := func() takeResult {
 		_, found := q.take(true)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -15,20 +14,20 @@ import (
 // types, and for a cluster-scoped type if namespace is not empty.
 func ResourceOf(object any, namespace string) (lw.Resource, error) {
 	t := reflect.TypeOf(object)
-	b := builtinOf(t)
+	var b *builtin.Resource
+	if t.Kind() == reflect.Pointer {
+		b = builtinOf(t.Elem())
+	}
 	if b == nil {
 		return lw.Resource{}, errors.New("codec: " + t.String() + " is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
 	}
 	return lw.ParseResource(b.Plural+"."+b.Version+"."+b.Group, namespace)
 }
 
-// builtinOf returns the resource of t, a pointer to a built-in Kubernetes type. It returns nil for other types.
+// builtinOf returns the resource of a built-in Kubernetes type. It returns nil for other types.
 func builtinOf(t reflect.Type) *builtin.Resource {
-	if t.Kind() != reflect.Pointer {
-		return nil
-	}
 	for b := range builtin.All() {
-		if t.Elem().Name() == b.Kind && t.Elem().PkgPath() == b.Package {
+		if t.Name() == b.Kind && t.PkgPath() == b.Package {
 			return &b
 		}
 	}
@@ -39,30 +38,18 @@ type wireType struct {
 	prefix, apiVersion, kind string // prefix is the JSON at the start of most objects of this type
 }
 
-// wireTypes caches a *wireType for each decoded reflect.Type. The value is nil for a type that is not built in.
-var wireTypes sync.Map
-
-func wireTypeOf(t reflect.Type) *wireType {
-	if known, ok := wireTypes.Load(t); ok {
-		return known.(*wireType)
-	}
-	var want *wireType
-	if b := builtinOf(t); b != nil {
-		want = newWireType(b)
-	}
-	wireTypes.Store(t, want)
-	return want
-}
-
+// newWireType returns the wireType of a built-in resource, or nil if b is nil.
 func newWireType(b *builtin.Resource) *wireType {
+	if b == nil {
+		return nil
+	}
 	apiVersion := strings.TrimPrefix(b.Group+"/"+b.Version, "/")
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// checkKind returns a *fieldError if t is a built-in type and the object has the kind or apiVersion of another type. It
-// accepts an object without kind and apiVersion.
-func checkKind(t reflect.Type, o *lw.Object) error {
-	want := wireTypeOf(t)
+// check returns a *fieldError if the object has the kind or apiVersion of another type than t, a built-in type. It accepts
+// an object without kind and apiVersion, and any object if the type is not built in, because want is nil then.
+func (want *wireType) check(o *lw.Object, t reflect.Type) error {
 	if want == nil || strings.HasPrefix(o.Raw(), want.prefix) {
 		return nil
 	}

@@ -19,7 +19,7 @@ type deployment struct {
 
 // registerDeployment makes the codecs treat *deployment as a pointer to the built-in Deployment of apps/v1.
 func registerDeployment() {
-	wireTypes.Store(reflect.TypeFor[*deployment](), newWireType(&builtin.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}))
+	planOf(reflect.TypeFor[*deployment]()).elem.wire = newWireType(&builtin.Resource{Group: "apps", Version: "v1", Kind: "Deployment"})
 }
 
 func TestKindErrors(t *testing.T) {
@@ -78,8 +78,8 @@ func TestKindIsCheckedWithoutAllocations(t *testing.T) {
 		object, err := lw.ParseObject([]byte(text))
 		require.NoError(t, err)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			if checkKind(reflect.TypeFor[*deployment](), object) != nil {
-				t.Error("checkKind rejected a Deployment")
+			if planOf(reflect.TypeFor[*deployment]()).elem.wire.check(object, nil) != nil {
+				t.Error("check rejected a Deployment")
 			}
 		}))
 	}

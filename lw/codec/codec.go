@@ -50,10 +50,15 @@ func JSON[T lw.Keyed](transform func(T) T) lw.Codec[T] { return asJSON[T]{transf
 type asJSON[T lw.Keyed] struct{ transform func(T) T }
 
 // Decode implements [lw.Codec]. The error is a *[fieldError].
-func (c asJSON[T]) Decode(s *lw.Scanned) (object T, err error) {
+func (c asJSON[T]) Decode(s *lw.Scanned) (T, error) {
+	var none T
+	t := reflect.TypeFor[T]()
+	if t.Kind() != reflect.Pointer {
+		return none, errNew
+	}
 	text, _ := lw.RawCodec{}.Decode(s) // never fails
-	if err = decodeObject(text, reflect.TypeFor[T](), &object); err != nil {
-		var none T
+	object := reflect.New(t.Elem()).Interface().(T)
+	if err := Into(text, object); err != nil {
 		return none, err
 	}
 	if c.transform != nil {
@@ -68,51 +73,40 @@ func (asJSON[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]
 
 // Into decodes an object into the struct that pointer points to. Use it if your program keeps objects as JSON and needs
 // a struct only occasionally. The error is a *[fieldError].
-func Into(o *lw.Object, pointer any) error { return decodeObject(o, reflect.TypeOf(pointer), pointer) }
-
-// decodeObject decodes o into target. t is a pointer to a struct: the type of target, or the type that target points to.
-func decodeObject(o *lw.Object, t reflect.Type, target any) error {
-	if t == nil || t.Kind() != reflect.Pointer {
+func Into(o *lw.Object, pointer any) error {
+	into := reflect.ValueOf(pointer)
+	if into.Kind() != reflect.Pointer || into.IsNil() {
 		return errNew
 	}
-	if err := checkKind(t, o); err != nil {
+	p := planOf(into.Type())
+	if err := p.elem.wire.check(o, into.Type()); err != nil {
 		return err
 	}
-	return decode(o.Raw(), target)
-}
-
-// errNew reports a type into which no object can be decoded.
-var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
-
-// decode decodes valid JSON into target, a pointer.
-func decode(text string, target any) error {
-	into := reflect.ValueOf(target).Elem()
-	if !into.IsValid() {
-		return errNew
-	}
-	r := newAnyReader(text)
+	r := newAnyReader(o.Raw())
 	defer r.release()
-	if planOf(into.Type()).decode(r, into); r.err != nil {
+	if p.elem.decode(r, into.Elem()); r.err != nil {
 		r.err.field = strings.TrimPrefix(r.err.field, ".")
 		return r.err
 	}
 	return nil
 }
 
+// errNew reports a type into which no object can be decoded.
+var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
+
 // checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a
 // missing tag or embedded struct. Without this check, a store would keep all such objects under the same key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
-	for _, check := range []struct {
-		field, method, has string
-		want               []byte
-	}{
-		{"metadata.namespace", "GetNamespace", object.GetNamespace(), s.Namespace()},
-		{"metadata.name", "GetName", object.GetName(), s.Name()},
-		{"metadata.resourceVersion", "GetResourceVersion", object.GetResourceVersion(), s.ResourceVersion()},
-	} {
-		if check.has != string(check.want) {
-			return &fieldError{field: check.field, expected: check.method + " to return this field", found: "another value"}
-		}
+	var field, method string
+	switch {
+	case object.GetNamespace() != string(s.Namespace()):
+		field, method = "metadata.namespace", "GetNamespace"
+	case object.GetName() != string(s.Name()):
+		field, method = "metadata.name", "GetName"
+	case object.GetResourceVersion() != string(s.ResourceVersion()):
+		field, method = "metadata.resourceVersion", "GetResourceVersion"
+	default:
+		return nil
 	}
-	return nil
+	return &fieldError{field: field, expected: method + " to return this field", found: "another value"}
 }

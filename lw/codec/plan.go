@@ -16,6 +16,7 @@ type plan struct {
 	decode  func(*anyReader, reflect.Value)
 	fields  map[string]field // of a struct
 	unusual bool             // whether a struct needs json-iterator to find the field for a member name
+	wire    *wireType        // of a built-in type
 	elem    *plan            // of a pointer, slice, array or map
 }
 
@@ -62,7 +63,7 @@ func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 		p.decode, p.elem = p.decodeMap, newPlan(t.Elem(), started)
 	case kind == reflect.Struct:
 		p.addFields(t, nil, started)
-		p.decode = p.decodeStruct
+		p.decode, p.wire = p.decodeStruct, newWireType(builtinOf(t))
 	default:
 		p.decode = decodeStandard
 	}

@@ -68,7 +68,7 @@ func requirePlan(t *testing.T, text []byte) {
 		return
 	}
 	got, want := &plannable{}, &plannable{}
-	decoded := decode(object.Raw(), got) == nil
+	decoded := Into(object, got) == nil
 	err = decodeLikeKubernetes(text, want)
 	require.Equal(t, err == nil, decoded, err)
 	if decoded {
@@ -130,7 +130,7 @@ func BenchmarkStruct(b *testing.B) {
 	b.Run("plan", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			require.NoError(b, decode(text, &podStruct{}))
+			require.NoError(b, Into(object, &podStruct{}))
 		}
 	})
 	b.Run("json-iterator", func(b *testing.B) {

@@ -29,7 +29,7 @@ func uidOf[T any](object T) string {
 // method is called.
 func uidReader(t reflect.Type) func(reflect.Value) string {
 	if t.Kind() == reflect.Pointer {
-		if metadata, ok := planOf(t.Elem()).fields["metadata"]; ok {
+		if metadata, ok := planOf(t).elem.fields["metadata"]; ok {
 			uid, ok := metadata.plan.fields["uid"]
 			index := slices.Concat(metadata.index, uid.index)
 			if ok && t.Elem().FieldByIndex(index).Type.Kind() == reflect.String {
