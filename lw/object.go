@@ -166,19 +166,7 @@ func versionRegressed(previous, next string) bool {
 	return ok && order < 0
 }
 
-func isDigit(c byte) bool { return c-'0' < 10 }
-
-func ordered(version string) bool {
-	if version == "" || version[0] == '0' {
-		return false
-	}
-	for i := range len(version) {
-		if !isDigit(version[i]) {
-			return false
-		}
-	}
-	return true
-}
+func ordered(version string) bool { return isNumber(version) && version[0] != '0' }
 
 // Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
 // only during the call of [Codec].Decode. If a member occurs twice, the last value counts, as in encoding/json.

@@ -114,7 +114,7 @@ func escape(text string) string {
 	for i := range len(text) {
 		c := text[i]
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		if letter || isDigit(c) || c == '-' || c == '.' || c == '_' || c == '~' {
+		if letter || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~' {
 			out = append(out, c)
 		} else {
 			out = append(out, '%', digits[c>>4], digits[c&15])
@@ -133,34 +133,35 @@ func escape(text string) string {
 func ParseResource(name, namespace string) (Resource, error) {
 	plural, rest, _ := strings.Cut(name, ".")
 	version, group, _ := strings.Cut(rest, ".")
-	explicit := isAPIVersion(version)
-	if !explicit {
+	if !isAPIVersion(version) {
 		version, group = "", rest
 	}
-	anyGroup := rest == ""
 	near := ""
 	for b := range builtin.All() {
-		if !anyGroup && group != b.Group || explicit && version != b.Version {
-			continue
-		}
-		if b.Plural == plural {
-			return builtinResource(b, name, namespace)
-		}
-		if near == "" && isNear(plural, b) {
+		switch {
+		case rest != "" && group != b.Group || version != "" && version != b.Version:
+		case b.Plural == plural && namespace != "" && !b.Namespaced:
+			return Resource{}, errors.New("lw: resource \"" + name + "\" has no namespaces; pass an empty namespace instead of " + namespace)
+		case b.Plural == plural:
+			return Resource{Group: b.Group, Version: b.Version, Plural: plural, Namespace: namespace}, nil
+		case near == "" && isNear(plural, b):
 			near = b.Plural + strings.TrimPrefix(name, plural)
 		}
 	}
-	if explicit && group != "" && plural != "" {
+	var reason, suggestion string
+	switch {
+	case version != "" && group != "" && plural != "":
 		return Resource{Group: group, Version: version, Plural: plural, Namespace: namespace}, nil
+	case near != "":
+		reason, suggestion = "is not built in; did you mean", near
+	case plural == "":
+		reason, suggestion = "has no plural; use a name such as", "pods"
+	case group == "":
+		reason, suggestion = "is not built in, so it needs a version and a group; use a name such as", plural+".v1.example.com"
+	default:
+		reason, suggestion = "is not built in, so it needs a version; use a name such as", plural+".v1."+group
 	}
-	return Resource{}, unknownResource(name, plural, group, near)
-}
-
-func builtinResource(b builtin.Resource, name, namespace string) (Resource, error) {
-	if namespace != "" && !b.Namespaced {
-		return Resource{}, resourceError(name, "has no namespaces; pass an empty namespace instead of "+namespace, "")
-	}
-	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
+	return Resource{}, errors.New("lw: resource \"" + name + "\" " + reason + " \"" + suggestion + "\"")
 }
 
 // isNear reports whether word is probably a misspelled plural of b. It accepts the kind of b, and words that differ
@@ -182,35 +183,17 @@ func isNear(word string, b builtin.Resource) bool {
 // isAPIVersion reports whether text is an API version such as v1 or v2beta1. It rejects words such as v2ray, because
 // they can be the start of a group name.
 func isAPIVersion(text string) bool {
-	const digits = "0123456789"
 	number, ok := strings.CutPrefix(text, "v")
-	stage := strings.TrimLeft(number, digits)
-	if !ok || stage == number || stage == "" {
-		return ok && stage != number
-	}
-	number, ok = strings.CutPrefix(stage, "alpha")
-	if !ok {
-		number, ok = strings.CutPrefix(stage, "beta")
-	}
-	return ok && number != "" && strings.TrimLeft(number, digits) == ""
+	major, minor, unstable := strings.Cut(strings.Replace(number, "alpha", "beta", 1), "beta")
+	return ok && isNumber(major) && (!unstable || isNumber(minor))
 }
 
-func unknownResource(name, plural, group, near string) error {
-	switch {
-	case near != "":
-		return resourceError(name, "is not built in; did you mean", near)
-	case plural == "":
-		return resourceError(name, "has no plural; use a name such as", "pods")
-	case group == "":
-		return resourceError(name, "is not built in, so it needs a version and a group; use a name such as", plural+".v1.example.com")
+// isNumber reports whether text consists of digits.
+func isNumber(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
 	}
-	return resourceError(name, "is not built in, so it needs a version; use a name such as", plural+".v1."+group)
-}
-
-// resourceError returns an error about the name that was passed to ParseResource. suggestion is a valid name, or "".
-func resourceError(name, reason, suggestion string) error {
-	if suggestion != "" {
-		suggestion = " \"" + suggestion + "\""
-	}
-	return errors.New("lw: resource \"" + name + "\" " + reason + suggestion)
+	return text != ""
 }
