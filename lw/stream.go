@@ -3,6 +3,7 @@ package lw
 import (
 	"context"
 	"iter"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -360,6 +361,9 @@ func (e *engine[T]) wait(delay time.Duration) bool {
 // idle timeout, or after the computer wakes from sleep.
 const maxInterval = 5 * time.Second
 
+// paused is an idle timeout that never ends.
+const paused = math.MaxInt64
+
 // watchdog cancels the context of a request with ErrSilent after the idle timeout. The time that the caller needs to
 // handle an event does not count. The watchdog reads two clocks and uses the larger elapsed time, because sleep stops
 // the monotonic clock and the wall clock may be set back.
@@ -371,8 +375,7 @@ type watchdog struct {
 	receiving time.Duration // monotonic time at which the first part of an unfinished object arrived, or zero
 	monotonic atomic.Int64  // time since start at which data last arrived, in nanoseconds
 	walltime  atomic.Int64  // the same on the wall clock, in nanoseconds since 1970
-	limit     atomic.Int64  // idle timeout, or zero if stopped
-	paused    atomic.Bool   // whether the caller is handling an event
+	limit     atomic.Int64  // idle timeout, paused while the caller handles an event, or zero if stopped
 
 	listening sync.WaitGroup // waits for the goroutine of listen, which runs only if there is a channel for wake-ups
 
@@ -444,13 +447,12 @@ func (d *watchdog) receivingFor() time.Duration {
 
 // pause suspends the idle timeout while the caller handles an event, and resume restarts it. Both methods run for every
 // event, so they do not lock.
-func (d *watchdog) pause() { d.paused.Store(true) }
+func (d *watchdog) pause() { d.limit.Store(paused) }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.receiving = 0
 	d.heard()
-	d.limit.Store(int64(limit))
-	d.paused.Store(false) // must be the last statement, because check reads paused first
+	d.limit.Store(int64(limit)) // must be the last statement, because check reads limit first
 }
 
 func (d *watchdog) interval() time.Duration {
@@ -465,9 +467,8 @@ func (d *watchdog) check() {
 	if limit == 0 {
 		return
 	}
-	paused := d.paused.Load()
 	monotonic, walltime := d.clocks()
-	if !paused && max(monotonic-d.monotonic.Load(), walltime-d.walltime.Load()) >= limit {
+	if max(monotonic-d.monotonic.Load(), walltime-d.walltime.Load()) >= limit {
 		d.cancel(ErrSilent)
 		return
 	}
