@@ -57,19 +57,16 @@ func (r *anyReader) release() {
 
 // value decodes the value at r.at and steps over the white space behind it.
 func (r *anyReader) value() any {
-	switch c := r.text[r.at]; c {
+	first := r.text[r.at]
+	switch first {
 	case '"':
 		return r.string()
 	case '{':
 		return r.object()
 	case '[':
 		return r.array()
-	default:
-		return r.scalar(c, r.raw())
 	}
-}
-
-func (r *anyReader) scalar(first byte, text string) any {
+	text := r.raw()
 	switch first {
 	case 'n':
 		return nil

@@ -165,6 +165,14 @@ func TestDefectHashCollision(t *testing.T) {
 	var read hashed
 	require.NoError(t, Into(object, &read))
 	require.Zero(t, read.Field)
+	var unusual struct{ *Hashed }
+	require.NoError(t, Into(object, &unusual))
+	require.Nil(t, unusual.Hashed)
+}
+
+// Hashed is embedded as a pointer, so that json-iterator finds its field.
+type Hashed struct {
+	Field int `json:"vcASljBJAqn"`
 }
 
 func TestDefectErrorsQuoteValues(t *testing.T) {
