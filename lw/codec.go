@@ -1,5 +1,7 @@
 package lw
 
+import "slices"
+
 // Codec decodes the objects that a [Client] receives. It must be safe for concurrent use.
 type Codec[T any] interface {
 	// Decode returns the decoded object. It must copy all data that the object keeps, because the Scanned is valid only
@@ -166,12 +168,7 @@ func (c RawCodec) namesManagedFields() bool {
 	if c.keep == nil || c.keep.omits {
 		return false
 	}
-	for _, member := range c.keep.members[0].keep.members {
-		if member.name == "managedFields" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.keep.members[0].keep.members, func(f field) bool { return f.name == "managedFields" })
 }
 
 // fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and

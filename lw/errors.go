@@ -165,7 +165,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(te
 			e.unmarshal(status, redact)
 		}
 	} else if value, err := ParseValue(text); err != nil || !e.parse(value, redact) {
-		e.Message = firstLine([]byte(redaction(redact).text(string(text))))
+		e.Message = firstLine(redaction(redact).text(string(text)))
 	}
 	e.Code = code
 	if seconds, err := strconv.ParseUint(retryAfter, 10, 64); err == nil && seconds > 0 && seconds <= math.MaxInt32 {
@@ -203,14 +203,11 @@ func (e *StatusError) parse(v Value, redact redaction) bool {
 func seconds(n int) time.Duration { return time.Duration(max(n, 0)) * time.Second }
 
 // firstLine returns the first line of text, truncated to fit into an error message.
-func firstLine(text []byte) string {
-	const most = 200
-	for i, c := range text {
-		if c < ' ' || i == most {
-			return string(text[:i])
-		}
+func firstLine(text string) string {
+	if end := strings.IndexFunc(text, func(r rune) bool { return r < ' ' }); end >= 0 {
+		text = text[:end]
 	}
-	return string(text)
+	return text[:min(len(text), 200)]
 }
 
 // int32Of returns v, clamped to the range of an int32, the type of integers in the Kubernetes API.

@@ -82,13 +82,10 @@ func (r Resource) path() (path, query string) {
 // fieldSelector returns the caller's selector with an added term for the resource's name. It is needed because servers
 // ignore the watch parameter on an object's path.
 func (r Resource) fieldSelector(selector string) string {
-	switch {
-	case r.Name == "":
+	if r.Name == "" {
 		return selector
-	case selector == "":
-		return "metadata.name=" + r.Name
 	}
-	return "metadata.name=" + r.Name + "," + selector
+	return strings.TrimSuffix("metadata.name="+r.Name+","+selector, ",")
 }
 
 // query is the encoded query of a URL.

@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -317,12 +318,7 @@ func (e *engine[T]) send(event Event[T]) bool {
 
 // causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. A source may return context.Canceled instead of
 // the cause. It may also end without an error, and then an incomplete list must not count as complete.
-func causeOf(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
+func causeOf(ctx context.Context, err error) error { return cmp.Or(context.Cause(ctx), err) }
 
 // now returns the time on the stream's clock.
 func (e *engine[T]) now() moment {
