@@ -140,7 +140,7 @@ func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 				return
 			}
 		case tag&7 == protoscan.Bytes:
-			d.Discard(d.uvarint())
+			d.Bytes(d.uvarint())
 		default:
 			d.malformed("a runtime.Unknown", "another message")
 		}
@@ -192,7 +192,7 @@ func (d protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 				return false
 			}
 		default:
-			d.Discard(length)
+			d.Bytes(length)
 		}
 	}
 	return d.Err() == nil

@@ -52,12 +52,3 @@ func (r *Reader) Bytes(n uint64) []byte {
 	r.pos += int(n)
 	return data[:n:n]
 }
-
-// Discard skips n bytes.
-func (r *Reader) Discard(n uint64) {
-	for n > 0 && (r.Ahead() || r.Expected("more bytes")) {
-		size := min(n, uint64(r.end-r.pos))
-		r.pos += int(size)
-		n -= size
-	}
-}
