@@ -45,7 +45,7 @@ type fieldDecoder struct {
 }
 
 func (d fieldDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	iter.Skip() // the placeholder
+	iter.ReadInt() // the placeholder
 	d.decode(iter.Attachment.(*anyReader), reflect.NewAt(d.t, ptr).Elem())
 }
 
