@@ -114,11 +114,11 @@ else
 browsers: worker e2e/browser/node_modules/.package-lock.json
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 
-wasm: ## build the WASM module, the files derived from Go's wasm_exec.js, and the CommonJS modules, in wasm/
+wasm: ## build the WASM module and the files derived from Go's wasm_exec.js, in wasm/
 	@$(GO) run ./internal/tools/wasmbuild wasm
 
-worker: wasm wasm/node_modules/.package-lock.json ## build wasm/listwatch.worker.js, the worker of the npm package in one file (needs Node and npm)
-	@cd wasm && npm run --silent worker
+worker: wasm wasm/node_modules/.package-lock.json ## build the npm package's worker in one file and its CommonJS modules, in wasm/ (needs Node and npm)
+	@cd wasm && npm run --silent worker && npm run --silent commonjs
 endif
 
 .PHONY: test-js

@@ -117,7 +117,7 @@ test('a page loads listwatch/testing and listwatch/openshift only if it imports 
 })
 
 test('the hooks are marked as client modules for frameworks with server components', () => {
-  for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^'use client'\n/)
+  for (const name of ['react.js', 'react.cjs', 'openshift.js', 'openshift.cjs']) assert.match(readFileSync(root + name, 'utf8'), /^(['"])use client\1;?\n/)
 })
 
 test('the properties of exported objects match the type declarations', async () => {

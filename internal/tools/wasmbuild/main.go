@@ -1,8 +1,7 @@
 // Command wasmbuild generates the files of the npm package in wasm/ that are not in the repository. These are the WASM
-// module listwatch.wasm, the script go.js, CommonJS copies of the modules, and the licences. With two arguments, a
-// folder and a file, wasmbuild only compiles the main package in the folder to the file. wasmbuild requires only Go.
-// The script go.js is Go's wasm_exec.js as a JavaScript module without global variables. It omits functions that
-// listwatch.wasm does not import.
+// module listwatch.wasm, the script go.js, and the licences. With two arguments, a folder and a file, wasmbuild only
+// compiles the main package in the folder to the file. wasmbuild requires only Go. The script go.js is Go's
+// wasm_exec.js as a JavaScript module without global variables. It omits functions that listwatch.wasm does not import.
 package main
 
 import (
@@ -60,10 +59,7 @@ func build(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(folder, "go.js"), asModule(script, program)); err != nil {
-		return err
-	}
-	return writeCommonJS(folder)
+	return replace(filepath.Join(folder, "go.js"), asModule(script, program))
 }
 
 // coldly contains packages that are compiled without inlining to save space. Inlining in the runtime would increase the
