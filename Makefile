@@ -346,7 +346,7 @@ release: worker ## write a release to dist/: lwcat for six platforms, the npm ta
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
 		$(GO) build -trimpath -ldflags='-s -w -buildid=' -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
 	@cd wasm && npm pack --silent --ignore-scripts --pack-destination ../dist
-	@$(GO) run ./internal/tools/bom dist
+	@$(NODE) internal/tools/bom/bom.mjs dist
 	@cd dist && sha256sum * > SHA256SUMS
 	@cat dist/SHA256SUMS
 

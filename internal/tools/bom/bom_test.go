@@ -1,4 +1,4 @@
-package main
+package bom
 
 import (
 	"encoding/json"
@@ -7,19 +7,23 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/stretchr/testify/require"
 )
 
 func TestBillOfMaterialsListsCompiledModules(t *testing.T) {
-	folder := t.TempDir()
-	require.ErrorContains(t, writeBOM(folder), "no lwcat program")
+	node, folder := need.Program(t, "node", "install Node 20 or later"), t.TempDir()
+	out, err := exec.Command(node, "bom.mjs", folder).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "no lwcat program")
 	program := filepath.Join(folder, "lwcat-linux-amd64")
-	out, err := exec.Command("go", "build", "-o", program, "../../../cmd/lwcat").CombinedOutput()
+	out, err = exec.Command("go", "build", "-o", program, "../../../cmd/lwcat").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	content, err := os.ReadFile(program)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "lwcat-plan9-mips"), content, 0o755))
-	require.NoError(t, writeBOM(folder))
+	out, err = exec.Command(node, "bom.mjs", folder).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 
 	text, err := os.ReadFile(filepath.Join(folder, "sbom.cdx.json"))
 	require.NoError(t, err)
