@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
@@ -42,10 +41,8 @@ type command struct {
 // cluster is an API server that tests control. Unless stated otherwise, commands operate on its ConfigMaps.
 type cluster struct {
 	*lwtest.Server
-	mu      sync.Mutex
-	revoked map[string]bool
-	release func()       // ends the effect of the command "hold"
-	pods    []sample.Pod // Pods created by the command "fill"
+	end  map[string]func() // ends the effect of the command "hold", or of "revoke" for a token
+	pods []sample.Pod      // Pods created by the command "fill"
 }
 
 const (
@@ -55,8 +52,8 @@ const (
 
 func (c *control) do(cmd *command) (any, error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	at := c.clusters[cmd.Server]
-	c.mu.Unlock()
 	switch {
 	case cmd.Do == "start":
 		return c.start(cmd)
@@ -78,11 +75,7 @@ func (c *control) start(cmd *command) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := &cluster{Server: server, revoked: map[string]bool{}}
-	server.Fail(started.isRevoked, -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clusters[server.URL] = started
+	c.clusters[server.URL] = &cluster{Server: server, end: map[string]func(){}}
 	return server.URL, nil
 }
 
@@ -123,25 +116,23 @@ func (c *cluster) injectFault(cmd *command) error {
 		c.CloseWatches()
 	case "compact":
 		c.Compact()
-	case "stop":
+	case "stop", "close":
 		c.Close()
 	case "restart":
 		return c.Restart()
-	case "close":
-		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, lwtest.Expire(cmd.N))
 	case "buffer": // like a proxy that buffers each response until it is complete
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
 	case "hold": // delays all responses
-		c.release = c.Fail(nil, -1, lwtest.Stall())
+		c.end["hold"] = c.Fail(nil, -1, lwtest.Stall())
 	case "release":
-		c.release()
+		c.end["hold"]()
 		c.DropConnections()
-	case "revoke", "allow":
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.revoked[cmd.Token] = cmd.Do == "revoke"
+	case "revoke":
+		c.end[cmd.Token] = c.Fail(sends(cmd.Token), -1, lwtest.Refuse(&lw.StatusError{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
+	case "allow":
+		c.end[cmd.Token]()
 	default:
 		return errors.New("unknown command")
 	}
@@ -194,17 +185,12 @@ func (c *cluster) look() any {
 // isWholeList reports whether a request lists the collection. A list with limit 1 only checks the server's history.
 func isWholeList(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") != "1" }
 
-func (c *cluster) isRevoked(r lwtest.Request) bool {
-	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	for protocol := range strings.SplitSeq(r.Header.Get("Sec-Websocket-Protocol"), ",") {
-		if encoded, ok := strings.CutPrefix(strings.TrimSpace(protocol), "base64url.bearer.authorization.k8s.io."); ok {
-			decoded, _ := base64.RawURLEncoding.DecodeString(encoded)
-			sent = string(decoded)
-		}
+// sends returns a function that reports whether a request contains the token.
+func sends(token string) func(lwtest.Request) bool {
+	protocol := "base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte(token))
+	return func(r lwtest.Request) bool {
+		return r.Header.Get("Authorization") == "Bearer "+token || strings.Contains(r.Header.Get("Sec-Websocket-Protocol"), protocol)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.revoked[sent]
 }
 
 // fill creates n Pods with about 6 kB of JSON each.
