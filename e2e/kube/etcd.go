@@ -3,12 +3,13 @@ package kube
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
+	"io"
+	"net/http"
 	"path/filepath"
-	"strings"
-	"sync"
+	"strconv"
 	"testing"
 )
 
@@ -63,24 +64,11 @@ func newEtcd(binaries, folder string, clientPort, peerPort int) *Etcd {
 	}
 }
 
-// readySignal is an io.Writer that closes ready on the first write.
-type readySignal struct {
-	once  sync.Once
-	ready chan struct{}
-}
-
-// Write implements io.Writer. The program writes to stdout only when etcd is ready.
-func (r *readySignal) Write(p []byte) (int, error) {
-	r.once.Do(func() { close(r.ready) })
-	return len(p), nil
-}
-
 // Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. It returns an error if another process
 // has taken a port of this server.
 func (e *Etcd) Start(ctx context.Context) error {
-	signal := &readySignal{ready: make(chan struct{})}
-	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",
-		"--data-dir", filepath.Join(e.folder, "etcd"), "--client-url", e.URL, "--peer-url", e.peerURL)
+	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), "etcd", "--data-dir="+filepath.Join(e.folder, "etcd"),
+		"--listen-client-urls="+e.URL, "--advertise-client-urls="+e.URL, "--listen-peer-urls="+e.peerURL)
 	if err != nil {
 		return err
 	}
@@ -89,12 +77,10 @@ func (e *Etcd) Start(ctx context.Context) error {
 	defer cancel()
 	ctx, stop := p.whileRunning(ctx)
 	defer stop()
-	select {
-	case <-signal.ready:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for etcd to be ready: %w", context.Cause(ctx))
-	}
+	return Poll(ctx, "etcd to be ready", func(ctx context.Context) error {
+		_, err := e.post(ctx, "range", map[string]any{"key": []byte(compactRevKey)})
+		return err
+	})
 }
 
 // Kill sends SIGKILL to etcd and waits until the process has exited.
@@ -104,13 +90,56 @@ func (e *Etcd) Kill() {
 	}
 }
 
-// Compact removes etcd's history before the current revision.
+// compactRevKey is the key that contains the revision of the latest compaction by an API server. Every API server
+// watches this key and drops its snapshots of older revisions. If a compaction does not write the key, the snapshots
+// remain.
+const compactRevKey = "compact_rev_key"
+
+// Compact removes etcd's history before the current revision and makes every earlier revision unusable for reads and
+// watches.
+//
+// A watch from revision N reads the history from N+1 on. Compacting at the current revision would keep watches from the
+// previous revision alive. So Compact increments the revision by two first.
 func (e *Etcd) Compact(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(e.binaries, "kube"), "compact", "--client-url", e.URL)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("compacting etcd: %w: %s", err, strings.TrimSpace(output.String()))
+	// This key is outside the API server's prefix, so writing it changes no object.
+	revision, err := e.post(ctx, "put", map[string]any{"key": []byte("listwatch/mark")})
+	if err != nil {
+		return err
 	}
-	return nil
+	target := strconv.FormatInt(revision+1, 10)
+	if _, err := e.post(ctx, "put", map[string]any{"key": []byte(compactRevKey), "value": []byte(target)}); err != nil {
+		return err
+	}
+	// A physical compaction returns only after the history is removed.
+	_, err = e.post(ctx, "compaction", map[string]any{"revision": target, "physical": true})
+	return err
+}
+
+// post calls a method of etcd's key-value API and returns the current revision.
+func (e *Etcd) post(ctx context.Context, method string, params map[string]any) (revision int64, err error) {
+	url := e.URL + "/v3/kv/" + method
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(must(json.Marshal(params))))
+	if err != nil {
+		return 0, err
+	}
+	req.Close = true // etcd may be killed before the next request
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = statusError(http.MethodPost, url, resp.StatusCode, body)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var result struct {
+		Header struct {
+			Revision int64 `json:",string"`
+		}
+	}
+	err = json.Unmarshal(body, &result)
+	return result.Header.Revision, err
 }

@@ -25,9 +25,9 @@ type process struct {
 	err   error
 }
 
-// startProcess starts the program kube from folder. The first element of args is the subcommand. startProcess appends
-// stderr to the log file, and also stdout if the parameter stdout is nil.
-func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
+// startProcess starts the program kube from folder and appends its output to the log file. The first element of args is
+// the subcommand.
+func startProcess(folder, log string, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -36,10 +36,7 @@ func startProcess(folder, log string, stdout io.Writer, args ...string) (*proces
 	defer func() { _ = file.Close() }()
 	p := &process{name: args[0], log: log, done: make(chan struct{})}
 	p.cmd = exec.Command(filepath.Join(folder, "kube"), append([]string{"--stop-at-eof"}, args...)...)
-	p.cmd.Stdout, p.cmd.Stderr = stdout, file
-	if stdout == nil {
-		p.cmd.Stdout = file
-	}
+	p.cmd.Stdout, p.cmd.Stderr = file, file
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

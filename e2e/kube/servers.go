@@ -17,7 +17,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 		return err
 	}
 	args := append([]string{"apiserver"}, c.apiServerFlags()...)
-	p, err := startProcess(c.binaries, c.path(apiserverLog), nil, args...)
+	p, err := startProcess(c.binaries, c.path(apiserverLog), args...)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,18 +14,14 @@ import (
 const usage = `kube runs one part of a Kubernetes control plane for tests.
 
 Usage:
-  kube [--stop-at-eof] etcd --data-dir DIR --client-url URL --peer-url URL
+  kube [--stop-at-eof] etcd [flags of etcd]
   kube [--stop-at-eof] apiserver [flags of kube-apiserver]
-  kube compact --client-url URL
 
-etcd prints one line "ready" on stdout once it serves, and runs until SIGTERM
-or SIGINT. It syncs nothing to disk: the data does not survive a power cut.
+etcd does not sync its data to disk, so the data does not survive a power
+failure.
 
-compact moves the revision of etcd past every revision that the API server can
-have handed out, drops the history before it, prints it and exits.
-
-With --stop-at-eof the process exits at once when its standard input ends, and
-so when its parent dies, whatever the parent died of.
+With --stop-at-eof, the process exits when its standard input ends. It ends
+when the parent process exits, even if the parent was killed.
 `
 
 func main() {
@@ -42,11 +37,9 @@ func main() {
 	var err error
 	switch command := args[0]; command {
 	case "etcd":
-		err = runEtcd(args[1:])
+		runEtcd(args[1:])
 	case "apiserver":
 		err = runAPIServer(args[1:])
-	case "compact":
-		err = runCompact(context.Background(), args[1:])
 	case "help", "-h", "--help":
 		fmt.Print(usage)
 	default:

@@ -14,23 +14,8 @@ import (
 // ErrNotBuilt is returned by [Locate] and [Write] if the servers have not been built.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built: run make e2e-server")
 
-// etcd is a script that envtest starts instead of etcd. It translates envtest's flags into those of the program
-// kube.
-const etcd = `#!/bin/sh
-if [ "$1" = --help ]; then exec '%[1]s/kube' help; fi
-for flag in "$@"; do
-	case "$flag" in
-	--data-dir=*) data=${flag#*=} ;;
-	--listen-client-urls=*) client=${flag#*=} ;;
-	--listen-peer-urls=*) peer=${flag#*=} ;;
-	esac
-done
-exec '%[1]s/kube' etcd --data-dir "$data" --client-url "$client" --peer-url "$peer"
-`
-
-const apiserver = `#!/bin/sh
-exec '%[1]s/kube' apiserver "$@"
-`
+// script is a program that envtest starts instead of a server. It runs a subcommand of the program kube.
+const script = "#!/bin/sh\nexec '%s/kube' %s \"$@\"\n"
 
 // Locate returns the folder that contains the programs kube and kubectl. root is the repository's root.
 func Locate(root string) (folder string, err error) {
@@ -55,8 +40,8 @@ func Write(root, folder string) error {
 	if err != nil {
 		return err
 	}
-	for name, script := range map[string]string{"etcd": etcd, "kube-apiserver": apiserver} {
-		if err := os.WriteFile(filepath.Join(folder, name), fmt.Appendf(nil, script, binaries), 0o755); err != nil {
+	for name, command := range map[string]string{"etcd": "etcd", "kube-apiserver": "apiserver"} {
+		if err := os.WriteFile(filepath.Join(folder, name), fmt.Appendf(nil, script, binaries, command), 0o755); err != nil {
 			return err
 		}
 	}
