@@ -91,20 +91,16 @@ func Save(root, run string, results Results) error {
 
 // encode returns the figures that the documents contain as JSON, with one line per figure.
 func encode(run string, results Results) ([]byte, error) {
-	var lines []string
+	kept := Results{}
 	for _, figure := range used()[run] {
-		key, err := json.Marshal(figure)
-		if err != nil {
-			return nil, err
-		}
-		values, err := json.Marshal(results[figure])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", figure, err)
-		}
-		lines = append(lines, fmt.Sprintf("  %s: %s", key, values))
+		kept[figure] = results[figure]
 	}
-	slices.Sort(lines)
-	return []byte("{\n" + strings.Join(slices.Compact(lines), ",\n") + "\n}\n"), nil
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.NewReplacer(`{`, "{\n  ", `":`, `": `, `],`, "],\n  ", `}`, "\n}\n").Replace(string(text))
+	return []byte(lines), nil
 }
 
 func file(root, run string) string { return filepath.Join(root, "bench", "results", run+".json") }
