@@ -5,6 +5,7 @@ package scenarios
 import (
 	"context"
 	"net/http"
+	"path"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -99,18 +100,11 @@ func (r *run) disturb(f func(context.Context) error) {
 
 // configMaps returns the URL path of the scenario's ConfigMaps, or of the named ConfigMap.
 func (r *run) configMaps(name ...string) string {
-	return path("/api/v1/namespaces/"+r.ns+"/configmaps", name)
+	return path.Join(append([]string{"/api/v1/namespaces", r.ns, "configmaps"}, name...)...)
 }
 
 func (r *run) widgets(name ...string) string {
-	return path("/apis/lw.example.com/v1/namespaces/"+r.ns+"/widgets", name)
-}
-
-func path(base string, name []string) string {
-	for _, n := range name {
-		base += "/" + n
-	}
-	return base
+	return path.Join(append([]string{"/apis/lw.example.com/v1/namespaces", r.ns, "widgets"}, name...)...)
 }
 
 // configMap returns the JSON of a ConfigMap.

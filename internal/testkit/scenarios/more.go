@@ -27,18 +27,6 @@ func rejected(r *run, resource lw.Resource, token string, code int, target error
 	require.NotEmpty(r, status.Message)
 }
 
-func wrongToken(r *run) {
-	rejected(r, ConfigMaps(r.ns), "no-such-token", http.StatusUnauthorized, lw.ErrUnauthorized)
-}
-
-func noRights(r *run) {
-	rejected(r, ConfigMaps(r.ns), r.NobodyToken, http.StatusForbidden, lw.ErrForbidden)
-}
-
-func unknownResource(r *run) {
-	rejected(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
-}
-
 func allNamespaces(r *run) {
 	first := r.ns
 	r.create(5, "cm-")
@@ -47,14 +35,11 @@ func allNamespaces(r *run) {
 	r.create(7, "cm-")
 	f.equal("/api/v1/configmaps")
 	byNamespace := cache.NewIndex(f.informer.Store(), cache.ByNamespace[*lw.Object])
-	require.Len(r, byNamespace.List(r.ns), r.configMapsIn(r.ns))
-	require.Len(r, byNamespace.List(first), r.configMapsIn(first))
+	for _, namespace := range []string{r.ns, first} {
+		require.Len(r, byNamespace.List(namespace), len(r.server("/api/v1/namespaces/"+namespace+"/configmaps")))
+	}
 	_, ok := f.informer.Store().Get(lw.Key{Namespace: first, Name: "cm-1"})
 	require.True(r, ok)
-}
-
-func (r *run) configMapsIn(namespace string) int {
-	return len(r.server("/api/v1/namespaces/" + namespace + "/configmaps"))
 }
 
 // customResource follows custom resources. In their lists, the metadata comes after the items, and their objects

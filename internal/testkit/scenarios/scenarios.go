@@ -63,24 +63,30 @@ var table = []struct {
 	alone bool // stops the server or follows all namespaces, so it must not run in parallel
 	json  bool // skipped in modes with protobuf
 }{
-	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
-	{"PagedList", pagedList, true, false, false},
-	{"WatchEndsByTimeout", watchEndsByTimeout, false, false, false},
-	{"ConnectionBreaks", connectionBreaks, false, false, false},
-	{"ResourceVersionExpiresWhileDisconnected", resourceVersionExpiresWhileDisconnected, false, true, false},
-	{"ContinueTokenExpires", continueTokenExpires, true, true, false},
-	{"ServerKilledAndRestarted", serverKilledAndRestarted, false, true, false},
-	{"WrongTokenReturns401", wrongToken, false, false, false},
-	{"MissingPermissionReturns403", noRights, false, false, false},
-	{"UnknownResourceReturns404", unknownResource, false, false, false},
-	{"AllNamespaces", allNamespaces, false, true, false},
-	{"CustomResource", customResource, false, false, true},
-	{"OneObjectByName", oneObjectByName, false, false, false},
-	{"LabelSelector", labelSelector, false, false, false},
-	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false, false},
-	{"MetadataOnly", metadataOnly, false, false, true},
-	{"PodBinding", binding, false, false, false},
-	{"ResumesFromSavedState", resumesFromSavedState, false, true, false},
+	{name: "ThousandRandomWrites", run: thousandRandomWrites},
+	{name: "PagedList", run: pagedList, pages: true},
+	{name: "WatchEndsByTimeout", run: watchEndsByTimeout},
+	{name: "ConnectionBreaks", run: connectionBreaks},
+	{name: "ResourceVersionExpiresWhileDisconnected", run: resourceVersionExpiresWhileDisconnected, alone: true},
+	{name: "ContinueTokenExpires", run: continueTokenExpires, pages: true, alone: true},
+	{name: "ServerKilledAndRestarted", run: serverKilledAndRestarted, alone: true},
+	{name: "WrongTokenReturns401", run: func(r *run) {
+		rejected(r, ConfigMaps(r.ns), "no-such-token", http.StatusUnauthorized, lw.ErrUnauthorized)
+	}},
+	{name: "MissingPermissionReturns403", run: func(r *run) {
+		rejected(r, ConfigMaps(r.ns), r.NobodyToken, http.StatusForbidden, lw.ErrForbidden)
+	}},
+	{name: "UnknownResourceReturns404", run: func(r *run) {
+		rejected(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
+	}},
+	{name: "AllNamespaces", run: allNamespaces, alone: true},
+	{name: "CustomResource", run: customResource, json: true},
+	{name: "OneObjectByName", run: oneObjectByName},
+	{name: "LabelSelector", run: labelSelector},
+	{name: "SameObjectByListAndWatch", run: sameObjectByListAndWatch},
+	{name: "MetadataOnly", run: metadataOnly, json: true},
+	{name: "PodBinding", run: binding},
+	{name: "ResumesFromSavedState", run: resumesFromSavedState, alone: true},
 }
 
 func thousandRandomWrites(r *run) {
