@@ -17,12 +17,11 @@ const tailBytes = 8 << 10
 
 // process is a child process that exits when its parent exits. Its methods may be called concurrently.
 type process struct {
-	name  string
-	log   string // path of the log file
-	cmd   *exec.Cmd
-	stdin io.Closer     // closing it makes the child process exit
-	done  chan struct{} // closed after the process has exited and err is set
-	err   error
+	name   string
+	log    string // path of the log file
+	cmd    *exec.Cmd
+	stdin  io.Closer       // closing it makes the child process exit
+	exited context.Context // done after the process has exited; the cause contains the end of the log
 }
 
 // startProcess starts the program kube from folder and appends its output to the log file. The first element of args is
@@ -34,7 +33,7 @@ func startProcess(folder, log string, args ...string) (*process, error) {
 	}
 	// The child process has its own copy of the file descriptor.
 	defer func() { _ = file.Close() }()
-	p := &process{name: args[0], log: log, done: make(chan struct{})}
+	p := &process{name: args[0], log: log}
 	p.cmd = exec.Command(filepath.Join(folder, "kube"), append([]string{"--stop-at-eof"}, args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = file, file
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -43,10 +42,9 @@ func startProcess(folder, log string, args ...string) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", p.name, err)
 	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
+	exited, exit := context.WithCancelCause(context.Background())
+	p.exited = exited
+	go func() { exit(p.exitError(p.cmd.Wait())) }()
 	return p, nil
 }
 
@@ -61,13 +59,13 @@ func (p *process) signal(s os.Signal) error {
 // kill sends SIGKILL and waits until the process has exited.
 func (p *process) kill() {
 	_ = p.signal(syscall.SIGKILL)
-	<-p.done
+	<-p.exited.Done()
 }
 
 // wait blocks until the process has exited. It returns an error if ctx is done first.
 func (p *process) wait(ctx context.Context) error {
 	select {
-	case <-p.done:
+	case <-p.exited.Done():
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for %s to exit: %w", p.name, context.Cause(ctx))
@@ -75,27 +73,21 @@ func (p *process) wait(ctx context.Context) error {
 }
 
 // whileRunning returns a context that is canceled when ctx is done or the process exits. If the process exits first,
-// the cause is the result of exitError.
+// the cause contains the end of the log.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-p.done:
-			cancel(p.exitError())
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(context.Canceled) }
+	stop := context.AfterFunc(p.exited, func() { cancel(context.Cause(p.exited)) })
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 // exitError returns an error that contains the end of the log. The error matches errPortTaken if another process has
 // taken the port.
-func (p *process) exitError() error {
+func (p *process) exitError(result error) error {
 	end := tail(p.log)
 	if strings.Contains(end, "address already in use") {
 		return fmt.Errorf("%s: %w", p.name, errPortTaken)
 	}
-	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, p.err, end)
+	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, result, end)
 }
 
 // tail returns the last lines of a file, up to tailBytes bytes in total. If it cannot read the file, it returns the
