@@ -4,8 +4,11 @@ package sample
 
 import (
 	"io"
+	"math"
 	"math/rand/v2"
 	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 )
 
 // Pod contains the values that differ from Pod to Pod.
@@ -18,25 +21,18 @@ type Pod struct {
 
 // Pods returns n different Pods, which share most of their JSON. See [Templated] for more variety.
 func Pods(seed uint64, n int) []Pod {
-	r := rand.New(rand.NewPCG(seed, 1))
-	hex := func(n int) string {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = "0123456789abcdef"[r.IntN(16)]
-		}
-		return string(b)
-	}
+	g := generator{rand.New(rand.NewPCG(seed, 1))}
 	pods := make([]Pod, n)
 	for i := range pods {
-		app := "app-" + strconv.Itoa(r.IntN(200))
-		hash := hex(10)
+		app := "app-" + strconv.Itoa(g.IntN(200))
+		hash := g.hex(10)
 		pods[i] = Pod{
-			Namespace: "team-" + strconv.Itoa(r.IntN(40)), Name: app + "-" + hash + "-" + strconv.Itoa(i), App: app,
-			UID:             hex(8) + "-" + hex(4) + "-4" + hex(3) + "-8" + hex(3) + "-" + hex(12),
-			Node:            "node-" + strconv.Itoa(r.IntN(500)),
-			Phase:           []string{"Pending", "Running", "Running", "Running", "Succeeded"}[r.IntN(5)],
+			Namespace: "team-" + strconv.Itoa(g.IntN(40)), Name: app + "-" + hash + "-" + strconv.Itoa(i), App: app,
+			UID:             g.uid(),
+			Node:            "node-" + strconv.Itoa(g.IntN(500)),
+			Phase:           []string{"Pending", "Running", "Running", "Running", "Succeeded"}[g.IntN(5)],
 			ResourceVersion: 1_000_000 + uint64(i),
-			hash:            hash, ip: "10." + strconv.Itoa(r.IntN(256)) + "." + strconv.Itoa(r.IntN(256)) + ".7",
+			hash:            hash, ip: "10." + strconv.Itoa(g.IntN(256)) + "." + strconv.Itoa(g.IntN(256)) + ".7",
 		}
 	}
 	return pods
@@ -100,17 +96,4 @@ func Events(seed uint64, n int) []byte {
 }
 
 // Loop returns a reader that repeats text forever. text must not be empty.
-func Loop(text []byte) io.Reader { return &loop{text: text} }
-
-type loop struct {
-	text []byte
-	at   int
-}
-
-func (l *loop) Read(p []byte) (int, error) {
-	n := copy(p, l.text[l.at:])
-	if l.at += n; l.at == len(l.text) {
-		l.at = 0
-	}
-	return n, nil
-}
+func Loop(text []byte) io.Reader { return &memory.Endless{Then: string(text), Most: math.MaxInt64} }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,13 @@ func TestPodsAreReproducible(t *testing.T) {
 		hash.Write([]byte(pod.JSON() + pod.Item()))
 	}
 	require.Equal(t, "5fa90cb1c0f4d11cbfe89ac5de82c3c61a501cbd3ab15b6e98e121ea0cbc95f0", hex.EncodeToString(hash.Sum(nil)))
+}
+
+func TestLoopRepeatsText(t *testing.T) {
+	text := make([]byte, 8)
+	_, err := io.ReadFull(Loop([]byte("abc")), text)
+	require.NoError(t, err)
+	require.Equal(t, "abcabcab", string(text))
 }
 
 func TestTemplatedPodsAreReproducible(t *testing.T) {
