@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -123,14 +122,9 @@ func (e *Etcd) post(ctx context.Context, method string, params map[string]any) (
 		return 0, err
 	}
 	req.Close = true // etcd may be killed before the next request
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = statusError(http.MethodPost, url, resp.StatusCode, body)
+	code, body, err := send(http.DefaultClient, req)
+	if err == nil && code != http.StatusOK {
+		err = statusError(http.MethodPost, url, code, body)
 	}
 	if err != nil {
 		return 0, err

@@ -26,16 +26,21 @@ func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	resp, err := c.client.Do(req)
+	return send(c.client, req)
+}
+
+// send sends a request and returns the status code and the body of the response.
+func send(client *http.Client, req *http.Request) (code int, body []byte, err error) {
+	resp, err := client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	respBody, err = io.ReadAll(resp.Body)
+	body, err = io.ReadAll(resp.Body)
 	if err != nil {
-		return resp.StatusCode, respBody, fmt.Errorf("reading the response to %s %s: %w", method, path, err)
+		err = fmt.Errorf("reading the response to %s %s: %w", req.Method, req.URL.Path, err)
 	}
-	return resp.StatusCode, respBody, nil
+	return resp.StatusCode, body, err
 }
 
 // get returns the body of the response to a GET request. It returns an error if the status code is not 200.
