@@ -40,6 +40,7 @@ func TestOptionsAreLoggedWithoutSecrets(t *testing.T) {
 		}
 	}
 	require.Equal(t, "http.Options{…}", fmt.Sprintf("%+v", opts))
+	require.Equal(t, "http.Transport{https://k8s.example:443}", fmt.Sprint(transport))
 	text, err := json.Marshal(within.Given)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "pa55word")

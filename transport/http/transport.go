@@ -22,7 +22,8 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
-	// The state contains secrets. It is behind a pointer, because fmt prints only the address of a pointer in a struct.
+	// The state contains secrets. It is behind a pointer, because fmt does not call Format for a Transport in an unexported
+	// field of another struct. It then prints the fields of the Transport, but only the addresses of pointers in them.
 	state *state
 }
 
@@ -105,6 +106,11 @@ func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.He
 		return nil, nil, nil, errNotUpgraded
 	}
 	return response.Header, connection, secrets.Text, nil
+}
+
+// Format prints only the server's origin, for every fmt verb. Without it, the verb %s would print the secrets.
+func (t *Transport) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
 
 // errNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps
