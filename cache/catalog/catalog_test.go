@@ -208,7 +208,7 @@ func TestNextRunResumes(t *testing.T) {
 		server, c := start(t, nil)
 		put(t, server, "pods", "shop", "a")
 		for _, name := range []string{"b", "c"} {
-			begun := time.Now()
+			earlier := len(server.Requests(nil))
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan error)
 			go func() { done <- c.Run(ctx) }()
@@ -217,8 +217,8 @@ func TestNextRunResumes(t *testing.T) {
 			time.Sleep(time.Minute)
 			require.Equal(t, catalog.Live, statusOf(c, pods).State)
 			if name == "c" {
-				require.Empty(t, server.Requests(func(r lwtest.Request) bool {
-					return r.At.After(begun) && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("watch") == "" && r.URL.Query().Get("limit") != "1"
+				require.False(t, slices.ContainsFunc(server.Requests(nil)[earlier:], func(r lwtest.Request) bool {
+					return r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("watch") == "" && r.URL.Query().Get("limit") != "1"
 				}), "the second run needs no list")
 			}
 			stop()
@@ -483,14 +483,14 @@ func TestRestartResumesWithoutLists(t *testing.T) {
 		again := catalog.New(transportTo(b.T, server), opts)
 		ctx, stop := context.WithCancel(b.T.Context())
 		done := make(chan struct{})
-		begun := time.Now()
+		earlier := len(server.Requests(nil))
 		go func() { again.Run(ctx); close(done) }()
 		require.NoError(t, again.WaitSynced(ctx))
 		time.Sleep(time.Second)
 		require.Equal(t, 11, statusOf(again, pods).Objects)
-		for _, r := range server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/pods" && r.At.After(begun) }) {
+		for _, r := range server.Requests(nil)[earlier:] {
 			query := r.URL.Query()
-			require.True(t, query.Get("limit") == "1" || query.Get("watch") != "" && query.Get("sendInitialEvents") == "", "%s", r.URL)
+			require.True(t, r.URL.Path != "/api/v1/pods" || query.Get("limit") == "1" || query.Get("watch") != "" && query.Get("sendInitialEvents") == "", "%s", r.URL)
 		}
 		stop()
 		<-done
@@ -504,7 +504,13 @@ func TestFirstListsAreLimited(t *testing.T) {
 		}
 		server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, lwtest.Stall())
 	}
-	run(t, nil, prepare, func(b *bed) {
+	follow := func(info catalog.TypeInfo) *catalog.Settings {
+		if info.Resource == "customresourcedefinitions" { // the catalog always watches it for discovery
+			return nil
+		}
+		return &catalog.Settings{}
+	}
+	run(t, &catalog.Options{Follow: follow}, prepare, func(b *bed) {
 		streams := func() int {
 			synctest.Wait()
 			return len(b.server.Open(func(r lwtest.Request) bool {
@@ -601,6 +607,6 @@ func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 		require.NoError(b, b.server.Delete(definitions, "", gadgets.String()))
 		b.after(time.Minute, gadgets)
 		text := strings.Join(slices.Compact(states), " ")
-		require.Contains(t, []string{"waiting live stale live unavailable gone", "waiting listing live stale live unavailable gone", "live stale live unavailable gone", "waiting live stale live gone"}, text)
+		require.Regexp(t, "^(waiting )?(listing )?live stale live (unavailable )?gone$", text)
 	})
 }
