@@ -21,7 +21,7 @@ func ExampleIndex() {
 	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"), onNode("web-2", "n1"))
 	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
-	byApp := cache.NewIndex(pods, cache.ByLabel("app"))
+	byApp := cache.NewIndex(pods, cache.ByField("metadata.labels.app"))
 
 	var names []string
 	for _, pod := range byNode.List("n1") {

@@ -49,7 +49,7 @@ type indexer[T any] interface {
 // NewIndex adds an index to a store. From then on, the store keeps the index up to date. NewIndex may be called at any
 // time. The func keys appends any number of keys of an object to a slice and returns the slice. It must always return
 // the same keys for the same object. The store is locked during the call, so the func must not use the store. See
-// [ByNamespace], [ByLabel] and [ByField].
+// [ByNamespace] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed(), objects: &store.state.objects}
 	x.live = x
@@ -297,19 +297,9 @@ func ByNamespace[T lw.Keyed](object T, keys []string) []string {
 	return append(keys, object.GetNamespace())
 }
 
-// ByLabel indexes objects by the value of a label. An object without the label is not in the index.
-func ByLabel(name string) func(*lw.Object, []string) []string {
-	return func(object *lw.Object, keys []string) []string {
-		if value, ok := object.Label(name); ok {
-			keys = append(keys, value)
-		}
-		return keys
-	}
-}
-
 // ByField indexes objects by the field at path; see [lw.Value.Get]. A string is indexed by its text, any other scalar
 // by its JSON, and an array by each of its scalar elements. If the field is missing, null or a JSON object, the object
-// is not in the index.
+// is not in the index. For a label, use a path such as `metadata.labels.app\.kubernetes\.io/name`.
 func ByField(path string) func(*lw.Object, []string) []string {
 	return func(object *lw.Object, keys []string) []string {
 		return appendScalars(keys, object.Get(path))

@@ -171,8 +171,8 @@ func TestStandardIndexes(t *testing.T) {
 		want []string
 	}{
 		"namespace":     {ByNamespace[*lw.Object], []string{"n"}},
-		"label":         {ByLabel("app"), []string{"web"}},
-		"missing label": {ByLabel("tier"), nil},
+		"label":         {ByField("metadata.labels.app"), []string{"web"}},
+		"missing label": {ByField("metadata.labels.tier"), nil},
 		"field":         {ByField("spec.nodeName"), []string{"n1"}},
 		"number":        {ByField("spec.replicas"), []string{"3"}},
 		"boolean":       {ByField("spec.ok"), []string{"true"}},
@@ -192,7 +192,7 @@ func TestStandardIndexes(t *testing.T) {
 // value.
 func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
-	byLabel := NewIndex(store, ByLabel("app"))
+	byLabel := NewIndex(store, ByField("metadata.labels.app"))
 	put := func(version string) weak.Pointer[byte] {
 		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"x","resourceVersion":"` + version +
 			`","labels":{"app":"web"}},"filler":"` + strings.Repeat("x", 64<<10) + `"}`))
@@ -206,7 +206,9 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
-	bySeveral := NewIndex(store, func(o *lw.Object, to []string) []string { return append(ByLabel("app")(o, to), o.GetName()) })
+	bySeveral := NewIndex(store, func(o *lw.Object, to []string) []string {
+		return append(ByField("metadata.labels.app")(o, to), o.GetName())
+	})
 	writer.Delete(lw.Key{Name: "x"})
 	writer.Put()
 	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil }))

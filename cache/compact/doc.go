@@ -6,7 +6,7 @@
 //	…
 //	pods := cache.NewInformer(client, nil)
 //	for _, pod := range pods.Store().List() {
-//		fmt.Println(pod.Key(), pod.Object().Get("status.phase"))
+//		fmt.Println(lw.KeyOf(pod), pod.Object().Get("status.phase"))
 //	}
 //
 // The namespace, name, UID and resourceVersion can be read without decompression. [Object.Object] returns the complete
