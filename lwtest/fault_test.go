@@ -157,7 +157,6 @@ func TestRequestsAreRecorded(t *testing.T) {
 	require.Len(t, lists, 2)
 	require.Equal(t, "/api/v1/namespaces/t/configmaps?limit=1", lists[0].URL.String())
 	require.Equal(t, "me/1", lists[0].Header.Get("User-Agent"))
-	require.WithinDuration(t, time.Now(), lists[0].At, time.Minute)
 	var verbs []string
 	for _, r := range s.Requests(nil) {
 		verbs = append(verbs, r.Verb)

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -25,7 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rt := s.find(r)
-	request := Request{r.Clone(context.Background()), time.Now(), rt.verb}
+	request := Request{r.Clone(context.Background()), rt.verb}
 	request.Body = nil
 	ctx, end := s.begin(r, request)
 	defer end()

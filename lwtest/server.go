@@ -134,7 +134,6 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 // Request is a request that the server received. It has no Body.
 type Request struct {
 	*http.Request
-	At   time.Time
 	Verb string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
 }
 
