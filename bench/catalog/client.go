@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/argoproj/argo-cd/gitops-engine/pkg/cache"
@@ -17,25 +18,39 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/cache/catalog"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 // contender is a cache of a whole cluster that has synced. below returns the number of objects that belong to an object,
-// that one included. received yields once per change.
+// that one included.
 type contender struct {
-	below    func(i int) int
-	received <-chan struct{}
+	below func(i int) int
+}
+
+// countdown closes done after a number of changes.
+type countdown struct {
+	remaining atomic.Int64
+	done      chan struct{}
+}
+
+func (c *countdown) received() {
+	if c.remaining.Add(-1) == 0 {
+		close(c.done)
+	}
 }
 
 // measure starts a contender and returns the measurements of this process.
 func measure(t task) harness.Figures {
 	before := t.requests()
 	began, cpu := time.Now(), harness.CPUTime()
-	start := map[string]func(task) contender{
-		listwatchWhole: startListwatch, listwatchMetadata: startListwatch, argoWhole: startArgo, argoMetadata: startArgo,
+	start := map[string]func(task, *countdown) contender{
+		listwatchWhole: startListwatch, listwatchMetadata: startListwatch, listwatchPacked: startListwatch, argoWhole: startArgo, argoMetadata: startArgo,
 	}[t.Contender]
-	c := start(t)
+	changes := &countdown{done: make(chan struct{})}
+	changes.remaining.Store(int64(t.Events))
+	c := start(t, changes)
 	for i := 0; i < t.Objects; i += t.Objects / 10 { // proves that the contender has all objects, and indexes them
 		if found := c.below(owner(i)); found != 10 {
 			panic(fmt.Sprintf("object %d has %d objects below it, itself included; expected 10", owner(i), found))
@@ -50,9 +65,7 @@ func measure(t task) harness.Figures {
 	found["heap, MB"] = harness.Heap() / 1e6
 	cpu = harness.CPUTime()
 	go t.get(changePath + strconv.Itoa(t.Events))
-	for range t.Events {
-		<-c.received
-	}
+	<-changes.done
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - cpu).Microseconds()) / float64(t.Events)
 	c.below(0) // keeps the contender alive while the heap is measured
 	return found
@@ -70,15 +83,18 @@ func (t *task) requests() int { return harness.MustGet(strconv.Atoi(t.get(reques
 // own reports whether an API group contains the objects of the benchmark.
 func own(name string) bool { return len(name) > 5 && name[:5] == "group" }
 
-func startListwatch(t task) contender {
+func startListwatch(t task, changes *countdown) contender {
 	transport := harness.MustGet(lwhttp.New(t.Server, nil))
 	ctx := context.Background()
 	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings {
-		return &catalog.Settings{MetadataOnly: t.Contender == listwatchMetadata}
+		settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
+		if t.Contender == listwatchPacked {
+			settings.Pack = catalog.Pack(compact.NewCodec)
+		}
+		return settings
 	}})
 	go func() { _ = c.Run(ctx) }()
 	harness.Must(c.WaitSynced(ctx))
-	received := make(chan struct{}, 1000)
 	ready := make(chan struct{})
 	go func() {
 		remaining := t.Objects
@@ -90,12 +106,12 @@ func startListwatch(t task) contender {
 					close(ready)
 				}
 			default:
-				received <- struct{}{}
+				changes.received()
 			}
 		}
 	}()
 	<-ready
-	return contender{received: received, below: func(i int) (found int) {
+	return contender{below: func(i int) (found int) {
 		snapshot := c.Snapshot()
 		ref := catalog.Ref{
 			Type: catalog.Type{Group: group(i % t.Types), Resource: plural(i % t.Types)},
@@ -110,8 +126,7 @@ func startListwatch(t task) contender {
 	}}
 }
 
-func startArgo(t task) contender {
-	received := make(chan struct{}, 1000)
+func startArgo(t task, changes *countdown) contender {
 	c := cache.NewClusterCache(&rest.Config{Host: t.Server, QPS: -1},
 		cache.SetLogr(logr.Discard()),
 		cache.SetPopulateResourceInfoHandler(func(*unstructured.Unstructured, bool) (info any, cacheManifest bool) {
@@ -120,10 +135,10 @@ func startArgo(t task) contender {
 	harness.Must(c.EnsureSynced())
 	c.OnEvent(func(_ watch.EventType, un *unstructured.Unstructured) {
 		if own(un.GroupVersionKind().Group) {
-			received <- struct{}{}
+			changes.received()
 		}
 	})
-	return contender{received: received, below: func(i int) (found int) {
+	return contender{below: func(i int) (found int) {
 		key := kube.NewResourceKey(group(i%t.Types), fmt.Sprintf("Thing%d", i%t.Types), namespace(i, t.Types), named(i))
 		c.IterateHierarchyV2([]kube.ResourceKey{key}, func(*cache.Resource, map[kube.ResourceKey]*cache.Resource) bool {
 			found++

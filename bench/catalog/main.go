@@ -22,6 +22,7 @@ const (
 	listwatchWhole    = "listwatch, whole objects"
 	argoWhole         = "Argo CD, whole objects"
 	listwatchMetadata = "listwatch, metadata only"
+	listwatchPacked   = "listwatch, metadata only, packed"
 	argoMetadata      = "Argo CD, metadata only"
 )
 
@@ -43,7 +44,7 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	found, err := harness.Compare(*rounds, []string{listwatchWhole, argoWhole, listwatchMetadata, argoMetadata}, func(contender string) (figures harness.Figures, err error) {
+	found, err := harness.Compare(*rounds, []string{listwatchWhole, argoWhole, listwatchMetadata, listwatchPacked, argoMetadata}, func(contender string) (figures harness.Figures, err error) {
 		t.Contender = contender
 		t.Events = harness.Size(20_000, 10)
 		if contender == argoWhole || contender == argoMetadata {

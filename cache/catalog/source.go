@@ -69,23 +69,46 @@ func (e *stored) size() int64 {
 }
 
 // Pack returns a value for Settings.Pack. newCodec returns a new codec that stores the objects of another codec as T. For
-// example, Pack(compact.NewCodec) compresses objects.
+// example, Pack(compact.NewCodec) compresses objects. All types that use the returned value share one codec, because a
+// compressor needs about 1 MB. Call Pack several times if the objects of some types have little in common with others.
 func Pack[T Packed](newCodec func(lw.Codec[*lw.Object]) lw.Codec[T]) func(lw.Codec[*lw.Object]) lw.Codec[Packed] {
-	return func(text lw.Codec[*lw.Object]) lw.Codec[Packed] { return packedCodec[T]{newCodec(text)} }
+	shared := new(packing[T])
+	shared.packed = newCodec(shared)
+	return func(text lw.Codec[*lw.Object]) lw.Codec[Packed] { return packedCodec[T]{shared, text} }
 }
 
-// packedCodec adapts a codec of T.
-type packedCodec[T Packed] struct{ codec lw.Codec[T] }
+// packing is a codec that several types share. It decodes one object at a time.
+type packing[T Packed] struct {
+	mu                   sync.Mutex
+	lw.Codec[*lw.Object] // decodes the current object as text, and is set before each use
+	packed               lw.Codec[T]
+}
+
+// packedCodec is the codec of one type.
+type packedCodec[T Packed] struct {
+	shared *packing[T]
+	text   lw.Codec[*lw.Object]
+}
 
 // Decode implements [lw.Codec].
-func (c packedCodec[T]) Decode(s *lw.Scanned) (Packed, error) { return c.codec.Decode(s) }
+func (c packedCodec[T]) Decode(s *lw.Scanned) (Packed, error) {
+	c.shared.mu.Lock()
+	defer c.shared.mu.Unlock()
+	c.shared.Codec = c.text
+	return c.shared.packed.Decode(s)
+}
 
 // Identity implements [lw.Codec].
 func (c packedCodec[T]) Identity() lw.Identity[Packed] {
-	of := c.codec.Identity()
+	of := c.shared.packed.Identity()
 	return lw.Identity[Packed]{
 		Equal: func(a, b Packed) bool { return of.Equal(a.(T), b.(T)) },
-		Same:  func(e Packed, s *lw.Scanned) bool { return of.Same(e.(T), s) },
+		Same: func(e Packed, s *lw.Scanned) bool {
+			c.shared.mu.Lock()
+			defer c.shared.mu.Unlock()
+			c.shared.Codec = c.text
+			return of.Same(e.(T), s)
+		},
 	}
 }
 
