@@ -62,7 +62,7 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	if r.opts.Capacity <= 0 {
 		r.opts.Capacity = defaultCapacity
 	}
-	r.queue = newQueue[T](r.opts.Policy, r.opts.Capacity)
+	r.queue = newQueue(r.opts.Policy, r.opts.Capacity, i.Store().key)
 	return r
 }
 
@@ -91,11 +91,7 @@ func (r *Registration[T]) Len() int {
 
 // enqueue queues a change. stored is the object that the store held before the change.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
-	object := change.New
-	if change.Type == lw.Deleted {
-		object = change.Old
-	}
-	r.queue.add(r.informer.Store().key(object), queuedChange[T]{change, stored})
+	r.queue.add(queuedChange[T]{change, stored})
 }
 
 // start lets the queue start a goroutine for the handler if the informer is running. The caller must hold the
@@ -158,7 +154,7 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 			case <-ctx.Done():
 			case <-fired:
 			}
-		case next.isMark:
+		case next.isMark():
 			r.markSynced()
 		default:
 			if !deliver(next.change) {

@@ -30,20 +30,23 @@ type queuedChange[T any] struct {
 	stored T
 }
 
-// item is an element of a queue: a change, or the mark that ends the initial changes. Items form a doubly linked list.
+// item is an element of a queue: a change, or the mark that ends the initial changes. Items form a doubly linked list. A
+// first list queues an item for each object and handler, so items are small. That is why they do not contain the key.
 type item[T any] struct {
 	change     queuedChange[T]
-	key        lw.Key
-	isMark     bool     // the item is the mark, not a change
 	deletion   *item[T] // under Coalesce, the queued Deleted change of the same key that precedes this Added change
 	prev, next *item[T]
 }
+
+// isMark reports whether the item is the mark, which has no change.
+func (i *item[T]) isMark() bool { return i.change.Type == 0 }
 
 // queue holds the changes for one handler. Only one goroutine at a time adds items, under the informer's lock. At most
 // one goroutine takes items.
 type queue[T any] struct {
 	policy   Policy
 	capacity int
+	keyOf    func(T) lw.Key
 
 	mu            sync.Mutex
 	head          item[T]             // sentinel of the circular linked list
@@ -58,8 +61,8 @@ type queue[T any] struct {
 	done          chan struct{} // closed when the queue is closed and its consumer has ended
 }
 
-func newQueue[T any](policy Policy, capacity int) *queue[T] {
-	q := &queue[T]{policy: policy, capacity: capacity}
+func newQueue[T any](policy Policy, capacity int, keyOf func(T) lw.Key) *queue[T] {
+	q := &queue[T]{policy: policy, capacity: capacity, keyOf: keyOf}
 	q.ready, q.freed, q.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	q.head.prev, q.head.next = &q.head, &q.head
 	if policy == Coalesce {
@@ -69,17 +72,27 @@ func newQueue[T any](policy Policy, capacity int) *queue[T] {
 }
 
 // add queues a change or merges it into the queued change of the same key.
-func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
+func (q *queue[T]) add(change queuedChange[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return
 	}
-	if waiting := q.byKey[key]; waiting != nil {
-		q.merge(waiting, change)
-		return
+	if q.policy == Coalesce {
+		if waiting := q.byKey[q.key(&change)]; waiting != nil {
+			q.merge(waiting, change)
+			return
+		}
 	}
-	q.append(&item[T]{change: change, key: key})
+	q.append(&item[T]{change: change})
+}
+
+// key returns the key of the object that changed.
+func (q *queue[T]) key(change *queuedChange[T]) lw.Key {
+	if change.Type == lw.Deleted {
+		return q.keyOf(change.Old)
+	}
+	return q.keyOf(change.New)
 }
 
 // addMark queues the mark that ends the initial changes.
@@ -87,17 +100,17 @@ func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closed {
-		q.append(&item[T]{isMark: true})
+		q.append(&item[T]{})
 	}
 }
 
 func (q *queue[T]) append(i *item[T]) {
 	i.prev, i.next = q.head.prev, &q.head
 	i.prev.next, i.next.prev = i, i
-	if !i.isMark {
+	if !i.isMark() {
 		q.length++
 		if q.policy == Coalesce {
-			q.byKey[i.key] = i
+			q.byKey[q.key(&i.change)] = i
 			q.peak = max(q.peak, len(q.byKey))
 		}
 	}
@@ -140,7 +153,7 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
 	case first.Type == lw.Deleted:
-		q.append(&item[T]{change: later, key: waiting.key, deletion: waiting})
+		q.append(&item[T]{change: later, deletion: waiting})
 	case first.Type == lw.Added && later.Type == lw.Deleted:
 		q.unlink(waiting)
 	case first.Type == lw.Added:
@@ -155,18 +168,21 @@ func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 // unlink removes an item from the list and from byKey.
 func (q *queue[T]) unlink(i *item[T]) {
 	i.prev.next, i.next.prev = i.next, i.prev
-	if i.isMark {
+	if i.isMark() {
 		return
 	}
 	q.length--
-	switch last := q.byKey[i.key]; {
-	case last == nil: // the policy is not Coalesce
+	if q.policy != Coalesce {
+		return
+	}
+	key := q.key(&i.change)
+	switch last := q.byKey[key]; {
 	case last != i:
 		last.deletion = nil
 	case i.deletion != nil:
-		q.byKey[i.key] = i.deletion
+		q.byKey[key] = i.deletion
 	default:
-		delete(q.byKey, i.key)
+		delete(q.byKey, key)
 		q.shrink()
 	}
 }

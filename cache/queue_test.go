@@ -109,13 +109,15 @@ func TestBlockedInformerStops(t *testing.T) {
 	})
 }
 
+func objectKey(o *lw.Object) lw.Key { return lw.KeyOf(o) }
+
 // The queue must start a consumer when a change is queued and no consumer is running. When the queue is empty, the
 // consumer must end only if the queue can start another consumer.
 func TestQueueConsumer(t *testing.T) {
-	q := newQueue[*lw.Object](Coalesce, 0)
+	q := newQueue(Coalesce, 0, objectKey)
 	started := 0
 	add := func(word string) {
-		q.add(lw.KeyOf(object(word)), queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: object(word)}, nil})
+		q.add(queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: object(word)}, nil})
 	}
 	take := func() takeResult {
 		_, found := q.take(true)

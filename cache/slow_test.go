@@ -38,11 +38,10 @@ func TestBlockedHandler(t *testing.T) {
 func TestQueueFreesMemoryAfterBurst(t *testing.T) {
 	const burst = 200_000
 	for _, left := range []int{0, 10} {
-		q := newQueue[*lw.Object](Coalesce, 0)
-		o := object("x@1")
+		q := newQueue(Coalesce, 0, objectKey)
 		before := heapInUse()
 		for i := range burst {
-			q.add(lw.Key{Name: strconv.Itoa(i)}, queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: o}, nil})
+			q.add(queuedChange[*lw.Object]{Change[*lw.Object]{Type: lw.Added, New: object(strconv.Itoa(i))}, nil})
 		}
 		require.Equal(t, burst, q.length)
 		for range burst - left {
