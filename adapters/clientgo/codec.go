@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type objectCodec struct {
 	decoder   *decoder
 	text      *textCodec
 	packing   lw.Codec[*compact.Object] // compresses the objects of text; nil without Extras.Compress
+	repeated  *repetitions              // nil if the informer stores no *slim
 	transform cache.TransformFunc       // set before the informer runs; may be nil
 	report    func(*object, error)
 }
@@ -49,6 +51,9 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	}
 	if opts.Compress {
 		c.packing = compact.NewCodec(c.text)
+	}
+	if !opts.DropManagedFields && len(d.fields) == 0 && d.restoresFields() {
+		c.repeated = &repetitions{seed: maphash.MakeSeed()}
 	}
 	return c
 }
@@ -90,6 +95,9 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	text, err := c.text.Decode(s)
 	if err != nil {
 		return nil, err
+	}
+	if c.repeated != nil && c.transform == nil && s != nil { // s is nil during a restore
+		return c.keep(&object{encoded: c.repeated.slimmed(text, s)})
 	}
 	return c.keep(&object{encoded: text})
 }
@@ -164,7 +172,8 @@ type object struct {
 	decoded atomic.Pointer[decoded]
 }
 
-// encoded is the encoding of a stored object: JSON in a *[lw.Object] or a [packed], and protobuf in a *[message].
+// encoded is the encoding of a stored object: JSON in a *[lw.Object], a *[slim] or a [packed], and protobuf in a
+// *[message].
 type encoded interface {
 	lw.Keyed
 	GetUID() string
@@ -316,6 +325,12 @@ func (d *decoder) metadataOnly() bool {
 	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
 }
 
+// restoresFields reports whether [slim.restore] can be used with the Go type of the informer. An unstructured object is
+// excluded, because it contains fieldsV1 as nested maps, which decoding the whole text creates fastest.
+func (d *decoder) restoresFields() bool {
+	return d.example.Implements(reflect.TypeFor[metav1.Object]()) && !d.example.Implements(reflect.TypeFor[runtime.Unstructured]())
+}
+
 // protobuf reports whether the Go type of the informer has protobuf methods.
 func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
@@ -360,15 +375,15 @@ func (d *decoder) decode(from encoded) (runtime.Object, error) {
 	if m, ok := from.(*message); ok {
 		return object, m.into(object.(protobufType))
 	}
-	text, ok := from.(*lw.Object)
-	if !ok {
-		text = from.(packed).Object.Object()
-	}
+	text := jsonOf(from)
 	if u, ok := object.(*unstructured.Unstructured); ok {
 		return u, codec.Into(text, &u.Object)
 	}
 	if err := codec.Into(text, object); err != nil {
 		return nil, err
+	}
+	if s, ok := from.(*slim); ok {
+		s.restore(object.(metav1.Object))
 	}
 	if _, ok := object.(runtime.Unstructured); !ok && !(d.metadataOnly() && d.kind.Empty()) {
 		object.GetObjectKind().SetGroupVersionKind(d.kind)

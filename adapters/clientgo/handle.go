@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // handle replaces a decoded struct for readers that copy each object. It decodes the object instead of copying it, so
@@ -119,12 +117,8 @@ func labelsOf(o *object) iter.Seq2[string, string] {
 	if m, ok := o.encoded.(*message); ok {
 		return m.labels()
 	}
-	text, ok := o.encoded.(*lw.Object)
-	if !ok {
-		text = o.encoded.(packed).Object.Object()
-	}
 	return func(yield func(string, string) bool) {
-		for name, value := range text.Get("metadata.labels").Members() {
+		for name, value := range jsonOf(o.encoded).Get("metadata.labels").Members() {
 			if !yield(name, value.String()) {
 				return
 			}

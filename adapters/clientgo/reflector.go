@@ -46,6 +46,7 @@ func NewReflector(lister cache.ListerWatcher, example runtime.Object, store cach
 	opts.Extras.StateDir, opts.Extras.Compress = "", false
 	i := newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, InformerOptions{Extras: opts.Extras})
 	i.onError = opts.WatchErrorHandler
+	i.codec.repeated = nil // the reflector keeps no objects
 	return &Reflector{informer: i, store: store, resync: opts.ResyncPeriod}
 }
 
