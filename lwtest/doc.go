@@ -54,7 +54,7 @@
 //   - [Server.Close] kills the server, and [Server.Restart] starts it again.
 //   - [Server.Fail] makes the next matching requests fail.
 //
-// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall], [HangUp] or [Expire]. [ReplaceEvent] sends
+// Fail takes a custom [Fault], or a predefined Fault: [Refuse], [Stall] or [Expire]. [ReplaceEvent] sends
 // arbitrary data instead of an event, for example half of it. Over WebSocket, it can send a fragmented or binary
 // message, a ping or a custom close code.
 //

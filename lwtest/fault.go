@@ -68,11 +68,6 @@ func Stall() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }
 }
 
-// HangUp returns a Fault that closes the connection without a response.
-func HangUp() Fault {
-	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
-}
-
 // Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event, and
 // ends the watch. Over WebSocket, the client must end it, because Firefox loses messages that arrive just before the
 // connection is cut. Unlike [Server.Compact], it does not expire resourceVersions.

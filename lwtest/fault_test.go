@@ -57,7 +57,7 @@ func TestStalledRequestsGetNoResponse(t *testing.T) {
 
 func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(nil, -1, HangUp()) // not 1, because net/http retries a GET request once
+	s.Fail(nil, -1, hangUp) // not 1, because net/http retries a GET request once
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, io.EOF)
 }
@@ -174,3 +174,6 @@ func TestOldRequestsAreDropped(t *testing.T) {
 
 // pages reports whether r is a LIST request for a page after the first.
 func pages(r Request) bool { return Lists(r) && r.URL.Query().Get("continue") != "" }
+
+// hangUp is a Fault that closes the connection without a response.
+func hangUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }

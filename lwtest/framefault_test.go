@@ -32,7 +32,7 @@ func TestFaultsBeforeTheUpgrade(t *testing.T) {
 			require.Contains(t, string(body), test.body)
 		})
 	}
-	s.Fail(Watches, 1, HangUp())
+	s.Fail(Watches, 1, hangUp)
 	_, _, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -73,7 +73,7 @@ func TestBrokenServer(t *testing.T) {
 	faults := []func(){
 		server.DropConnections, server.CloseWatches, server.Compact,
 		func() { server.Fail(nil, 1, garbage(100)) },
-		func() { server.Fail(nil, 1, lwtest.HangUp()) },
+		func() { server.Fail(nil, 1, hangUp) },
 		func() { server.Fail(lwtest.Watches, 1, lwtest.Refuse(&lw.StatusError{Code: 410, Reason: "Expired"})) },
 		func() {
 			server.Fail(nil, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -99,3 +99,6 @@ func TestBrokenServer(t *testing.T) {
 	require.Eventually(t, func() bool { return handler.equals(pods) }, 5*time.Minute, 5*time.Millisecond)
 	require.Len(t, informer.GetStore().ListKeys(), len(pods))
 }
+
+// hangUp is an lwtest.Fault that closes the connection without a response.
+func hangUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }

@@ -257,7 +257,7 @@ func (s *schedule) answer(w http.ResponseWriter, r *http.Request, next http.Hand
 func (s *schedule) follow(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch {
 	case s.outage.Load() || s.noAnswer.Load() && strings.Contains(r.URL.Query().Get("fieldSelector"), "metadata.name"):
-		lwtest.HangUp()(w, r, next)
+		panic(http.ErrAbortHandler)
 	case s.slow && r.URL.Query().Has("watch"):
 		next.ServeHTTP(&slowly{w, s}, r)
 	default:

@@ -41,7 +41,7 @@ func TestDeletionDuringOutage(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, writer.List(t.Context(), &corev1.ConfigMapList{}))
 		eventually(t, func() bool { return len(server.Open(lwtest.Watches)) == 1 })
-		restore := server.Fail(lwtest.Watches, -1, lwtest.HangUp())
+		restore := server.Fail(lwtest.Watches, -1, func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
 		server.CloseWatches()
 		eventually(t, func() bool { return len(server.Open(lwtest.Watches)) == 0 })
 		object := configMap("a")

@@ -86,11 +86,11 @@ func own(name string) bool { return len(name) > 5 && name[:5] == "group" }
 func startListwatch(t task, changes *countdown) contender {
 	transport := harness.MustGet(lwhttp.New(t.Server, nil))
 	ctx := context.Background()
+	settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
+	if t.Contender == listwatchPacked {
+		settings.Pack = catalog.Pack(compact.NewCodec)
+	}
 	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings {
-		settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
-		if t.Contender == listwatchPacked {
-			settings.Pack = catalog.Pack(compact.NewCodec)
-		}
 		return settings
 	}})
 	go func() { _ = c.Run(ctx) }()

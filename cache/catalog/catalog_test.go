@@ -381,7 +381,7 @@ func TestFailedDiscoveryKeepsTypes(t *testing.T) {
 }
 
 func TestServerDownFailsWaitSynced(t *testing.T) {
-	prepare := func(server *lwtest.Server) { server.Fail(nil, -1, lwtest.HangUp()) }
+	prepare := func(server *lwtest.Server) { server.Fail(nil, -1, hangUp) }
 	run(t, nil, prepare, func(b *bed) {
 		require.ErrorContains(t, b.WaitSynced(b.ctx), "discovering the server's resources")
 	})
@@ -585,7 +585,7 @@ func TestLateLoopsReceivePresentObjects(t *testing.T) {
 func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 	var down atomic.Bool
 	prepare := func(server *lwtest.Server) {
-		server.Fail(func(lwtest.Request) bool { return down.Load() }, -1, lwtest.HangUp())
+		server.Fail(func(lwtest.Request) bool { return down.Load() }, -1, hangUp)
 		addGadgets(server)
 	}
 	run(t, nil, prepare, func(b *bed) {
@@ -610,3 +610,6 @@ func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 		require.Regexp(t, "^(waiting )?(listing )?live stale live (unavailable )?gone$", text)
 	})
 }
+
+// hangUp is an lwtest.Fault that closes the connection without a response.
+func hangUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }

@@ -35,6 +35,7 @@ var alone = map[string]map[string]string{
 		"Options.Credentials":        "native clients store cookies only in the jar of Options.Client",
 		"Options.Format":             "fmt would make the WASM module too large",
 		"Credential.Format":          "same reason as Options.Format",
+		"Transport.Format":           "same reason as Options.Format",
 		"Transport.Upgrade":          "browsers perform the WebSocket handshake",
 		"Transport.Address":          "browsers dial their own connections",
 	},
