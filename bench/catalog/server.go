@@ -11,6 +11,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
+// burst is the number of changes that the server sends at the same time.
+const burst = 1000
+
 // Paths that only this server has.
 const (
 	openAPIPath  = "/openapi/v2"      // Argo CD reads it; an empty document suffices
@@ -38,9 +41,14 @@ func serve(t task) string {
 		"/bench/change": func(w http.ResponseWriter, r *http.Request) {
 			n := harness.MustGet(strconv.Atoi(r.FormValue("n")))
 			for i := range n {
+				if i%burst == 0 { // otherwise the client would mostly wait for the server, and wake up for each event
+					server.StallWatches(false)
+					server.StallWatches(true)
+				}
 				revision++
 				harness.MustGet(server.Put(resource(i%t.Types), object(i%t.Objects, t.Types, revision, uids[owner(i%t.Objects)])))
 			}
+			server.StallWatches(false)
 		},
 	}
 	server.Fail(func(r lwtest.Request) bool { return own[r.URL.Path] != nil }, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
