@@ -277,11 +277,16 @@ bench-smoke: ## run every benchmark briefly; fails if one is broken, not if the 
 	$(GO) test ./lw -run '^$$' -bench . -benchtime 1x
 	cd bench && $(GO) test ./...
 	cd bench/operator && $(GO) vet . && $(GO) mod tidy -diff
+	cd bench/catalog && $(GO) vet . && $(GO) mod tidy -diff && $(GO) run . -short
 	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program -short); done
 
 .PHONY: bench-operator
 bench-operator: e2e-server ## run cert-manager's cainjector on a real kube-apiserver with controller-runtime's cache and with the adapter
 	cd bench/operator && $(GO) run .
+
+.PHONY: bench-catalog
+bench-catalog: ## compare the catalog with Argo CD's cluster cache, with 300 types and 100,000 objects
+	cd bench/catalog && $(GO) run .
 
 .PHONY: bench-browser
 bench-browser: worker e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## compare the npm package with other clients in Chromium, Firefox and Node; CHECK=1 checks only its limits, WRITE=1 updates the documents

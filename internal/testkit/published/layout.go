@@ -90,6 +90,20 @@ var tables = []table{
 		},
 	},
 	{
+		name: "catalog", groups: "11222",
+		columns: []string{
+			"listwatch, whole objects", "Argo CD, whole objects",
+			"listwatch, metadata only", "listwatch, metadata only, packed", "Argo CD, metadata only",
+		},
+		rows: []row{
+			{"catalog", "CPU time to sync, s", tenths},
+			{"catalog", "peak RSS to sync, MB", whole},
+			{"catalog", "heap, MB", whole},
+			{"catalog", "requests to sync", whole},
+			{"catalog", "CPU time per event, µs", whole},
+		},
+	},
+	{
 		name: "start", groups: "11",
 		columns: []string{"listwatch", "client-go"},
 		rows: []row{
