@@ -109,7 +109,7 @@ type Catalog struct {
 	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
 	signs       map[Type]bool // whether the watch of a type that announces other types is open
 	wake        chan struct{} // triggers discovery
-	wakeAt      time.Time     // when it was last triggered
+	settleUntil time.Time     // until then, discovery may lag behind a change
 	updated     chan struct{} // closed and replaced when a status changes
 	readers     map[*statusReader]bool
 	subscribers map[*subscriber]bool
@@ -199,16 +199,24 @@ func (c *Catalog) watchSigns(ctx context.Context, announcing lw.Resource) {
 				c.signs[of] = true
 			case lw.Interrupted:
 				c.signs[of] = errors.Is(event.Interruption.Err, lw.ErrWatchClosed)
-			case lw.Added, lw.Modified, lw.Deleted, lw.Synced:
-				c.rediscover()
+			case lw.Synced: // most of these definitions are old, so discovery contains their types already
+				c.rediscover(3 * settleEvery)
+			case lw.Modified, lw.Deleted:
+				c.rediscover(settleFor)
+			case lw.Added:
+				if c.signs[of] { // after the list
+					c.rediscover(settleFor)
+				}
 			}
 		})
 	}
 }
 
-// rediscover triggers discovery. The caller must hold the lock.
-func (c *Catalog) rediscover() {
-	c.wakeAt = time.Now()
+// rediscover triggers discovery, and repeats it until settle has passed. The caller must hold the lock.
+func (c *Catalog) rediscover(settle time.Duration) {
+	if until := time.Now().Add(settle); until.After(c.settleUntil) {
+		c.settleUntil = until
+	}
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -236,7 +244,7 @@ func (c *Catalog) discover(ctx context.Context) {
 			ended = c.drained()
 			c.broadcast()
 			switch {
-			case time.Since(c.wakeAt) < settleFor:
+			case time.Now().Before(c.settleUntil):
 				pause = settleEvery
 			case err == nil && len(c.signs) == 2 && !slices.Contains(slices.Collect(maps.Values(c.signs)), false) && !c.draining():
 				pause = discoverEvery
@@ -370,7 +378,7 @@ func (c *Catalog) Add(of Type, settings *Settings) error {
 		return err
 	}
 	n.explicit = true
-	c.rediscover()
+	c.rediscover(settleFor)
 	return nil
 }
 

@@ -269,7 +269,7 @@ func (n *collection) observe(event lw.Event[lw.Keyed], in *scope) {
 func (n *collection) react(cause error) {
 	switch {
 	case errors.Is(cause, lw.ErrNotFound):
-		n.catalog.rediscover()
+		n.catalog.rediscover(settleFor)
 	case errors.Is(cause, lw.ErrForbidden) && n.info.Namespaced && !n.probing:
 		n.probing, n.probed = true, false
 		n.catalog.tasks.Go(n.probe)
