@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison table in docs/lwcat.md.
+// comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
 // newComparison returns a comparison with a new cluster. The server closes a watch after 5 to 10 seconds unless the
