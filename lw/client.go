@@ -47,8 +47,8 @@ type Client[T Keyed] struct {
 	kind      atomic.Pointer[string] // kind of the collection's lists, or nil if unknown; see builtinKind
 }
 
-// NewClient returns a client for a resource. The codec decodes the objects. opts may be nil. NewClient returns an error
-// if an argument is invalid.
+// NewClient returns a client for a resource, whose objects the codec decodes. opts may be nil. NewClient returns an
+// error if an argument is invalid.
 func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], opts *ClientOptions) (*Client[T], error) {
 	if transport == nil || codec == nil {
 		return nil, errors.New("lw: NewClient needs a transport and a codec, such as lw.RawCodec{}")
@@ -72,7 +72,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
 	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
-	c.source.Name, _, _ = strings.Cut(resource.String(), "?") // the query of Resource.Raw is not a part of the name
+	c.source.Name, _, _ = strings.Cut(resource.String(), "?") // without the query of Resource.Raw
 	c.source.StreamsLists, c.source.Identity = true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
 		c.kind.Store(&kind)
@@ -126,10 +126,10 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	}
 }
 
-// newDecoder returns a decoder of a response body. The decoder calls progress, which may be nil, after each part of an
-// object that arrives.
+// newDecoder returns a decoder for a response body. The decoder calls progress whenever a part of an object has
+// arrived, because that shows that the connection works. progress may be nil.
 func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
-	if c.opts.Protobuf && runtime.GOOS != "js" { // the second condition keeps the decoder out of the WASM module
+	if c.opts.Protobuf && runtime.GOOS != "js" { // the second condition lets the linker omit the decoder from the WASM module
 		d := newProtoDecoder(body, c.opts.MaxFrame, progress)
 		d.redact = body.Redact
 		return d
@@ -139,7 +139,7 @@ func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
 	return s
 }
 
-// decodeItem returns the stored object if it equals the item. Otherwise it decodes the item.
+// decodeItem returns the object that the caller already holds if it equals the item. Otherwise it decodes the item.
 func (c *Client[T]) decodeItem(opts *ListOptions, item *Scanned) (T, error) {
 	if opts.lookup != nil && opts.holder == c {
 		if held, ok := opts.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
@@ -179,8 +179,8 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 		defer s.Release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		for {
-			scanned.body = nil // other streams may use the buffer while Begin blocks
-			s.Begin()          // blocks with a small stack, unlike nextEvent
+			scanned.body = nil // while Begin blocks, another stream may get the buffer from the pool
+			s.Begin()          // nextEvent would block with a larger stack, which matters if there are many idle watches
 			event, err := c.nextEvent(s, &scanned, trace, &opts)
 			if err == io.EOF {
 				return
@@ -225,7 +225,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, opts *L
 	return event, err
 }
 
-// request returns a list or watch request.
+// request builds the request for a list or for a watch.
 func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	path, rawQuery := c.resource.path()
 	q := query(rawQuery)
@@ -244,7 +244,8 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
 	}
-	// Without resourceVersionMatch, a limit would request exactly this resourceVersion.
+	// Without resourceVersionMatch, a server would treat a request with a limit as one for exactly this
+	// resourceVersion.
 	if opts.SendInitialEvents || opts.Limit > 0 && opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
 		q = q.add("resourceVersionMatch", "NotOlderThan")
 	}
@@ -252,15 +253,15 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	if opts.Timeout > 0 {
 		q = q.add("timeoutSeconds", strconv.Itoa(int((opts.Timeout+time.Second-1)/time.Second)))
 	}
-	if !watch { // otherwise a server indents the JSON for clients such as browsers and curl, which doubles its size
+	if !watch { // pretty=false, because for browsers and curl a server would otherwise indent the JSON, which doubles its size
 		q = q.add("pretty", "false")
 	}
 	return &Request{Path: path, Query: string(q), Accept: c.accept(watch), Watch: watch}
 }
 
-// accept returns the Accept header of a request. A watch must not ask for the media type of a list, because it would
-// then receive no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The header has
-// at most 128 bytes, because a longer header would make browsers send a preflight request.
+// accept returns the Accept header of a request. A watch must not accept the media type of a metadata list, because it
+// would then receive no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The
+// header has at most 128 bytes, because a longer header would make browsers send a preflight request.
 func (c *Client[T]) accept(watch bool) string {
 	accept := "application/json"
 	if c.opts.Protobuf {
@@ -278,11 +279,10 @@ func (c *Client[T]) accept(watch bool) string {
 	return accept
 }
 
-// A list of another collection, for example from a proxy or a captive portal, could empty a store. The client detects
-// it by its kind. The kind of a built-in resource never changes. The kind of a custom resource is the kind of its first
-// list or watch event. Only the server can change a known kind, either with a 404 for the collection or with the
-// resource list of its group and version, because a CustomResourceDefinition may be deleted and created with another
-// kind.
+// If a proxy answered with a list of another collection, it could empty a store. The client detects such a list by its
+// kind. The kind of a built-in resource never changes. The kind of a custom resource is the kind of its first list or
+// watch event. A CustomResourceDefinition may be deleted and created again with another kind. So a known kind can
+// change, but only after a 404 for the collection, or if the server's resource list contains the new kind.
 
 const (
 	metadataKind    = "PartialObjectMetadataList"
@@ -305,8 +305,8 @@ func (r *Resource) builtinKind() string {
 // errWrongList reports a list that belongs to another resource.
 var errWrongList error = &jsonscan.SyntaxError{Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList}
 
-// checkItem checks an item against the list fields seen so far. Lists of custom resources send their kind after the
-// items. In that case checkItem infers the list's kind from the item.
+// checkItem checks an item against the list fields seen so far. In a list of custom resources, the list's kind follows
+// the items. In that case checkItem infers it from the item.
 func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
 		return errWrongList
@@ -321,7 +321,7 @@ func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *List
 	return c.checkKind(ctx, opts, meta, string(own)+"List")
 }
 
-// checkList checks a complete list and remembers its kind.
+// checkList checks the kind of a complete list and remembers it.
 func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
 	if !c.matchesVersion(meta) {
 		return errWrongList
@@ -367,7 +367,7 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	meta.confirmed = true
 	confirmed, err := c.discoverKind(ctx)
 	switch {
-	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload: // the server has no discovery
+	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload: // the server does not support discovery
 	case err != nil:
 		return err
 	case confirmed != kind:
@@ -380,8 +380,8 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 // maxDiscovery limits the size of a resource list, in bytes.
 const maxDiscovery = 8 << 20
 
-// discoverKind asks the server for the kind of the resource, and returns the kind of its lists. It returns "" if the
-// server does not have the resource.
+// discoverKind asks the server for the resource's kind, and returns the kind of its lists. It returns "" if the server
+// does not have the resource.
 func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
 	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
@@ -415,8 +415,8 @@ func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
 }
 
-// learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list.
-// A later list of another kind then cannot replace the objects of that stream.
+// learnKind remembers the kind of a watch event's object. A stream may start with a watch or a streaming list, and a
+// later list of another kind must not replace its objects.
 func (c *Client[T]) learnKind(o *Scanned) {
 	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
 		return
@@ -427,7 +427,8 @@ func (c *Client[T]) learnKind(o *Scanned) {
 	}
 }
 
-// forgetKind forgets the kind of a collection that the server does not have, because it may return with another kind.
+// forgetKind forgets the collection's kind if the server no longer has the collection, because it may be created again
+// with another kind.
 func (c *Client[T]) forgetKind(err error) {
 	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
 		c.kind.Store(nil)

@@ -12,19 +12,19 @@ type Codec[T any] interface {
 	Identity() Identity[T]
 }
 
-// Identity compares objects of type T. If UID or Equal is nil, a store calls the method of T that the field's comment
-// names, if T has it.
+// Identity compares objects of type T. If UID or Equal is nil, a store calls T's own method instead, if T has one with
+// the signature below.
 type Identity[T any] struct {
-	// UID returns metadata.uid, or "" if it is missing. A store reports an object with another UID as recreated. The
-	// method is GetUID() string.
+	// UID returns metadata.uid, or "" if it is missing. If an object has another UID than before, a store reports it as
+	// recreated. T's own method is GetUID() string.
 	UID func(T) string
-	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. Without it, they count as
-	// equal. The method is Equal(T) bool.
+	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. T's own method is
+	// Equal(T) bool. Without either, they count as equal.
 	Equal func(a, b T) bool
 	// Same reports whether [Codec].Decode would return an object that equals object. The client calls it if the caller
-	// holds an object with the same UID and resourceVersion. If Same returns true, the client yields the held object
-	// without decoding it again. After a backup is restored, the two objects may differ. If Same is nil, they count as
-	// equal.
+	// already holds an object with the same UID and resourceVersion. If Same returns true, the client yields that
+	// object instead of decoding it again. The two objects can differ, for example after a backup was restored. If Same
+	// is nil, they count as equal.
 	Same func(object T, s *Scanned) bool
 }
 
@@ -56,8 +56,8 @@ func (c RawCodec) Identity() Identity[*Object] {
 // KeepManagedFields in [ClientOptions]. Otherwise [NewClient] returns an error.
 //
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
-// elements, so that their indexes stay valid. If a string, array or object along a path has an unexpected type, it
-// becomes empty. Other values of an unexpected type stay unchanged.
+// elements, so that their indexes stay valid. If a path leads into a string, an array or an object of an unexpected
+// type, that value becomes empty. Other values of an unexpected type stay unchanged.
 func Project(paths ...string) (RawCodec, error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
@@ -136,7 +136,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 }
 
 // mark returns f with the value at the path steps kept (if leaf is nil) or dropped (if leaf is selectNone). It may
-// modify f. The siblings of each step get the opposite selection, unless another path has selected them.
+// modify f. Siblings along the path get the opposite selection, unless another path has already selected them.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	if f == leaf || len(steps) == 0 {
 		return leaf
@@ -177,7 +177,7 @@ type fields struct {
 	members  []field
 	others   *fields // selection for members whose names are not in members
 	elements *fields
-	omits    bool // the selection names the parts to cut, so a value of an unexpected type stays whole
+	omits    bool // set for Omit: a value of an unexpected type then stays whole
 }
 
 type field struct {

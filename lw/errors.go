@@ -13,7 +13,7 @@ import (
 
 // The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
 var (
-	// ErrExpired means that the resourceVersion or the continue token is too old. Only a relist helps.
+	// ErrExpired means that the resourceVersion or the continue token is too old, so only a relist helps.
 	ErrExpired = errors.New("the resourceVersion or continue token has expired: relist")
 	// ErrResourceVersionTooLarge means that the server has not reached the requested resourceVersion.
 	ErrResourceVersionTooLarge = errors.New("the resourceVersion is newer than the server's")
@@ -58,8 +58,8 @@ var (
 	errVersionRegressed error = &jsonscan.Violation{Text: "the collection's resourceVersion decreased: was a backup restored?", Of: ErrInconsistent}
 	errReplaced         error = &jsonscan.Violation{Text: "the server's objects contradict the earlier state of the collection: was the cluster rebuilt?", Of: ErrInconsistent}
 	errNoInitialEnd     error = &jsonscan.Violation{Text: "the initial-events-end bookmark of the streaming list is missing or misplaced", Of: ErrInconsistent}
-	// errNoProgress means that a paginated list repeats its first object or a continue token, or has too many empty pages
-	// in a row.
+	// errNoProgress means that a paginated list would never end, because it repeats an object or a continue token, or
+	// has too many empty pages in a row.
 	errNoProgress        error = &jsonscan.Violation{Text: "the list's pagination makes no progress", Of: ErrInconsistent}
 	errInconsistentPages error = &jsonscan.Violation{Text: "the pages of the list have different resourceVersions", Of: ErrInconsistent}
 )
@@ -98,7 +98,7 @@ type StatusError struct {
 	RetryAfter time.Duration // delay that the server requests (zero if none)
 }
 
-// StatusCause is a metav1.StatusCause: one reason for an error, such as an invalid field.
+// StatusCause is a metav1.StatusCause: one of the reasons for an error, such as an invalid field.
 type StatusCause struct {
 	Reason  string
 	Message string
@@ -133,8 +133,7 @@ var codeErrors = map[int]error{
 }
 
 // tooLarge reports whether the requested resourceVersion is too large. Since Kubernetes 1.18, servers send a cause with
-// a reason. Older servers send a cause with only a message, or a message without a cause. No other code relies on the
-// text of an error.
+// a reason. Older servers send only a text, so this is the only function that depends on the text of an error.
 func (e *StatusError) tooLarge() bool {
 	if e.Code != 504 && e.Reason != "Timeout" {
 		return false
@@ -158,7 +157,7 @@ const maxErrorBody = 64 << 10
 // ReadStatusError passes each string through redact, which may be nil, and then truncates it; see [Response].Redact. It
 // does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(text string) string) *StatusError {
-	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // if reading fails, the status code is still known
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // a read error does not matter, because the status code is known
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
 		if kind, status, ok := envelope(text); ok && string(kind) == "Status" {
@@ -175,7 +174,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(te
 }
 
 // parse sets the fields of e from a JSON Status. It returns false if v is not a Status. It redacts all strings, because
-// the server may repeat the credential of the request.
+// the server may repeat the request's credential in them.
 func (e *StatusError) parse(v Value, redact redaction) bool {
 	if v.Get("kind").String() != "Status" {
 		return false

@@ -9,10 +9,10 @@ import (
 
 const (
 	defaultMaxFrame = 64 << 20
-	maxFrameLimit   = 1 << 30 // largest possible limit, because Object stores 32-bit offsets
+	maxFrameLimit   = 1 << 30 // larger texts would not fit the 32-bit offsets in Object
 )
 
-// decoder reads the body of one response. After an error its methods do nothing.
+// decoder reads the body of one response. After an error, its methods do nothing, so callers check Err once at the end.
 type decoder interface {
 	// list reads a list to its end. It scans each list item into o and then calls the callback item. It stops if the
 	// callback returns false.
@@ -60,7 +60,7 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: s.redact.text(found)})
 }
 
-// status does not parse large objects, so that the error text stays short.
+// status does not parse a large object, because its text would end up in the error.
 func (s scanner) status(o *Scanned) error {
 	found := "another object"
 	if len(o.body) > maxErrorBody {
@@ -193,8 +193,7 @@ func (s scanner) null() bool {
 	return true
 }
 
-// stringField reads a string and stores its span in field. The span is relative to start, the first byte of the object.
-// stringField ignores null.
+// stringField reads a string and stores its span in field, relative to start, the object's first byte. It ignores null.
 func (s scanner) stringField(field *span, start int, expected string) {
 	if s.null() {
 		return
@@ -212,12 +211,12 @@ func shorten(text []byte) string {
 	return "\"" + string(text) + "\""
 }
 
-// maxCuts limits the number of spans for which a stream keeps memory between objects. Only a hostile object has more
-// spans to cut.
+// maxCuts limits how many spans of memory a stream keeps for the next object, because a hostile object may have any
+// number of spans to cut.
 const maxCuts = 1 << 12
 
-// trimmer records which members of an object to cut, so that the remaining text is valid JSON. It cuts each member
-// together with the comma before it. If no earlier member is kept, it cuts the comma after the member instead.
+// trimmer records which members of an object to cut, so that the remaining text is valid JSON. Each member is cut with
+// the comma before it, or with the comma after it if no earlier member is kept.
 type trimmer struct {
 	start  int  // position of the outermost object, to which spans are relative
 	before int  // end of the text before the current member

@@ -4,14 +4,15 @@ import "time"
 
 // machine decides which request a stream sends next, and when. It has three entry points: next chooses the next
 // request, event interprets a part of the response, and fail handles the end of the request. It does no I/O, reads no
-// clock and starts no goroutine. docs/reconnect.md shows its states. The limits and delays are in policy.go.
+// clock and starts no goroutine, so tests can reach every state. docs/reconnect.md shows the states, and policy.go
+// contains the limits and delays.
 type machine struct {
 	opts   *Options
 	server *support
 	policy policy
 
 	state   state
-	version string // resourceVersion that the stream has reached, or "" if a watch cannot resume
+	version string // resourceVersion that the stream has reached, or "" if no watch can resume from it
 
 	// The request in progress.
 	started moment        // when it started
@@ -25,16 +26,16 @@ type machine struct {
 	token       string           // continue token of the next page, or "" for the first page
 	starts      map[Key]struct{} // first object of each page, to detect repeated pages
 	objects     int              // number of objects so far, for the list limit
-	listVersion string           // resourceVersion of the first page, or the newest in a streaming list; a watch after a streaming list keeps the list's until it fails
+	listVersion string           // resourceVersion of the first page, or the newest one in a streaming list; kept until the watch after a streaming list fails
 
 	// The watch in progress.
-	owed string // resourceVersion of a change that a check has shown and that the watch has not delivered yet, or ""
+	owed string // resourceVersion of a change that a check has seen but the watch has not delivered yet, or ""
 	news bool   // whether an event or a bookmark with a new resourceVersion has arrived
 
 	// Failures in a row.
-	short    int  // watches that ended at once
-	suspect  int  // failures that the resourceVersion may have caused
-	relisted bool // whether a lost history has caused an immediate relist since the backoff was reset
+	short    int  // number of watches in a row that ended at once
+	suspect  int  // number of failures in a row that a bad resourceVersion may have caused
+	relisted bool // whether the stream has relisted at once since the backoff was reset, because the server had lost its history
 }
 
 // state is the current activity of a stream.
@@ -48,9 +49,9 @@ const (
 	// watching means that the stream watches from machine.version.
 	watching
 	// checking means that the stream requests one object and the current resourceVersion of the collection. They show
-	// whether the server still has the history from which a watch would resume. A server may have been rebuilt while
-	// the connection was broken, and a watch from a resourceVersion in its future would deliver no events. So the
-	// stream checks after each broken connection, and after a long time without events.
+	// whether the server was rebuilt while the connection was broken. If it was, a watch could start at a
+	// resourceVersion that the new server has not reached yet, and would then deliver no events. So the stream checks
+	// after each broken connection, and after a long time without events.
 	checking
 	// stopped means that the stream has ended.
 	stopped
@@ -59,20 +60,20 @@ const (
 // lists reports whether the state requests the whole collection.
 func (s state) lists() bool { return s == listing || s == streaming }
 
-// moment is a time on the stream's clock, which starts at one second. Zero means never.
+// moment is a time on the stream's clock. The clock starts at one second, so that zero can mean never.
 type moment = time.Duration
 
 const (
-	maxShortWatches = 3                // number of consecutive short watches that indicate an expired resourceVersion
-	maxSuspect      = 2                // number of consecutive failures that cause a relist, if a bad resourceVersion may explain them
+	maxShortWatches = 3                // after this many short watches in a row, the resourceVersion counts as expired
+	maxSuspect      = 2                // after this many failures in a row that a bad resourceVersion may explain, the stream relists
 	stalledStream   = 60 * time.Second // maximum time between initial objects of a streaming list (later changes do not count)
 	healthyAfter    = time.Second      // a watch counts as healthy after this time, even without events
 	provenAfter     = 2 * time.Minute  // a watch resets the backoff after this time
 	checkAfter      = 5 * time.Minute  // the resourceVersion is checked after this time without an event or a bookmark
 )
 
-// newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the caller's state, or "".
-// verify says whether the caller can check that this state agrees with the server.
+// newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the state that the caller
+// already has, or "". verify says whether the caller can compare this state with the server.
 func newMachine(opts *Options, resumeFrom string, verify bool, server *support) *machine {
 	m := &machine{opts: opts, server: server, policy: newPolicy(opts)}
 	switch {
@@ -89,14 +90,14 @@ func newMachine(opts *Options, resumeFrom string, verify bool, server *support) 
 // next starts the next request and returns its parameters.
 func (m *machine) next(now moment) (opts ListOptions) {
 	m.started, m.opened = now, 0
-	if m.state != listing || m.token == "" { // a later page is charged only if it is empty, when it has arrived
+	if m.state != listing || m.token == "" { // a later page costs nothing unless it arrives empty
 		m.policy.spend(now)
 	}
 	opts.LabelSelector, opts.FieldSelector = m.opts.LabelSelector, m.opts.FieldSelector
 	switch m.state {
 	case listing:
-		// With a limit, the server bypasses its watch cache, unless the resourceVersion is "" or "0". So for other
-		// resourceVersions a limit is set only if the server seems to have no watch cache.
+		// For a request with a limit, the server bypasses its watch cache, unless the resourceVersion is "" or "0". So
+		// for other resourceVersions the machine sets a limit only if the server seems to have no watch cache.
 		if !m.whole && (m.server.pages.Load() || m.token != "" || m.from == "" || m.from == "0") {
 			opts.Limit = m.policy.pageSize
 		}
@@ -123,7 +124,7 @@ func (m *machine) next(now moment) (opts ListOptions) {
 	return opts
 }
 
-// response is a part of the response to a request.
+// response describes one part of a response: a watch event, or a page of a list.
 type response struct {
 	event     EventType     // type of a watch event; zero at the end of a page
 	version   string        // resourceVersion of the event or of the page
@@ -137,12 +138,12 @@ type response struct {
 	refuted bool   // whether the objects of a check contradict the caller's state
 }
 
-// meaning is the meaning of a part of a response for the caller.
+// meaning says what a part of a response means to the caller.
 type meaning uint8
 
 const (
-	nothing  meaning = iota // the caller receives no event
-	listed                  // an object of an incomplete list
+	nothing  meaning = iota // nothing for the caller
+	listed                  // an object in an incomplete list
 	complete                // the list is complete
 	live                    // an event of a watch; the stream has reached machine.version
 	over                    // the request has served its purpose, although its response has not ended
@@ -162,7 +163,7 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 			m.heard = now
 			return nothing, nil
 		}
-		if m.owed != "" { // the watch may follow the history of another server
+		if m.owed != "" { // until then, the watch may follow the history of another server
 			return nothing, nil
 		}
 		return live, nil
@@ -236,16 +237,16 @@ func (m *machine) repeats(r *response) bool {
 	return false
 }
 
-// initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
-// changes by resourceVersion. So an object that is older than an earlier object must be an initial object. A server
-// without streaming lists starts an ordinary watch, which never sends such an object.
+// initialEvent handles an event before the end of a streaming list. A server without streaming lists answers with an
+// ordinary watch instead, whose events have increasing resourceVersions. Initial objects arrive sorted by key, so an
+// object that is older than an earlier one shows that this is a streaming list.
 func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 	if versionRegressed(m.listVersion, r.version) {
 		m.heard = now
 	} else if r.version != "" {
 		m.listVersion = r.version
 	}
-	m.heard += r.receiving // a slow link must not look like a server without streaming lists
+	m.heard += r.receiving // otherwise a slow link would look like a server without streaming lists
 	switch {
 	case now-m.heard >= stalledStream:
 		return nothing, errNoInitialEnd
@@ -256,8 +257,8 @@ func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 	return listed, nil
 }
 
-// endMark completes a streaming list. Some servers send the initial-events-end bookmark before the objects. If a
-// streaming list is empty, endMark therefore requests an ordinary list, unless streaming lists have worked before.
+// endMark completes a streaming list. Some servers send the initial-events-end bookmark before the objects, so the list
+// seems to be empty. Unless streaming lists have worked before, endMark then confirms it with an ordinary list.
 func (m *machine) endMark(now moment, r *response) (meaning, error) {
 	if m.from != "" && versionRegressed(m.version, r.version) {
 		return nothing, errVersionRegressed
@@ -276,7 +277,7 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	if version == "0" { // "0" means any resourceVersion, so a watch cannot resume from it
 		version = ""
 	}
-	bookmark := r.event == Bookmark || r.event == Synced // an initial-events-end bookmark in an ordinary watch has no other meaning
+	bookmark := r.event == Bookmark || r.event == Synced // in an ordinary watch, an initial-events-end bookmark is like any other bookmark
 	if !m.news && !bookmark && m.listVersion != "" && (version == m.listVersion || versionRegressed(m.listVersion, version)) {
 		return nothing, errNoInitialEnd // an initial object arrived after the initial-events-end bookmark
 	}
@@ -300,12 +301,12 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	return live, nil
 }
 
-// list continues with a list, ordinary or streaming, that requests this resourceVersion.
+// list makes the machine request a list next, ordinary or streaming, at this resourceVersion.
 func (m *machine) list(s state, from string) {
 	m.state, m.from, m.whole, m.token, m.starts, m.objects, m.listVersion = s, from, false, "", nil, 0, ""
 }
 
-// relist continues with a streaming list if the server may support it, and otherwise with an ordinary list.
+// relist makes the machine request a streaming list next if the server may support it, and otherwise an ordinary list.
 func (m *machine) relist(from string) {
 	if !m.opts.NoStreamingList && m.server.streamsLists() {
 		m.list(streaming, from)
@@ -314,7 +315,8 @@ func (m *machine) relist(from string) {
 	}
 }
 
-// completeList continues with a watch after a complete list. If the list has no resourceVersion, the watch cannot resume.
+// completeList makes the machine watch after a complete list. If the list has no resourceVersion, the watch cannot
+// resume.
 func (m *machine) completeList(now moment, version string) {
 	if version == "0" {
 		version = ""
@@ -323,7 +325,7 @@ func (m *machine) completeList(now moment, version string) {
 	m.startWatch(now)
 }
 
-// startWatch continues with a watch. heard is the last time at which the server has confirmed machine.version.
+// startWatch makes the machine watch. heard is the last time at which the server confirmed machine.version.
 func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }
@@ -356,10 +358,10 @@ func (m *machine) fail(now moment, err error, objects int, receiving bool) (resu
 			m.suspect = 0
 			spread = m.policy.spread(m.openFor(now), m.timeout)
 		}
-	} else if m.state == listing { // the list has cost the server as much as it delivered
+	} else if m.state == listing { // a failed list counts, too, because it has cost the server as much as it delivered
 		m.count(objects)
 	}
-	immediate := false // whether the next request is the remedy for the fault, so that it needs no backoff
+	immediate := false // whether the next request repairs the fault, so it needs no backoff
 	switch m.state {
 	case listing:
 		immediate = m.afterList(f, err)
@@ -398,9 +400,9 @@ func (m *machine) openFor(now moment) time.Duration {
 	return now - m.opened
 }
 
-// causeOf returns the cause of the end of a request. Some servers and proxies signal an expired resourceVersion by closing
-// each watch at once, so several short watches in a row mean that it has expired. If a watch does not deliver a change
-// that the server has shown before, the server was rebuilt and its resourceVersions are unrelated to the stream's.
+// causeOf returns the cause of the end of a request. Some servers and proxies do not report an expired resourceVersion,
+// but close each watch at once. So several short watches in a row mean that it has expired. If a watch does not deliver
+// a change that a check has seen, the server was rebuilt, and its resourceVersions are unrelated to the stream's.
 func (m *machine) causeOf(err error, healthy bool) error {
 	switch {
 	case m.state == streaming && err == ErrWatchClosed:
@@ -424,7 +426,7 @@ func (m *machine) afterList(f fault, err error) (immediate bool) {
 	switch {
 	case f == expired && m.token != "" && !whole: // the continue token has expired
 		whole, immediate = true, true
-	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0": // a 400 may reject the saved resourceVersion of another server
+	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0": // 400 may mean that the saved resourceVersion came from another server
 		from, immediate = "", from != "" && err != errVersionRegressed
 	case err == errNoProgress, err == errInconsistentPages:
 		whole = true
@@ -483,14 +485,15 @@ func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 	return false
 }
 
-// afterCheck relists if the check shows that the server has another history. It repeats the check if the server is still
-// down. After any other failure it resumes the watch, because a server that rejects the check may still serve watches.
+// afterCheck relists if the check shows that the server has another history. It repeats the check if the server is
+// still down. After any other failure it resumes the watch, because a server may reject the check but still serve
+// watches.
 func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	switch {
 	case f == badVersion:
 		m.relist("")
 		return m.mayRelistAtOnce()
-	case statusCode(err) == 404: // as after a watch, so that a collection that returns with other objects is listed
+	case statusCode(err) == 404: // the collection was deleted, and may return with other objects, so the stream must list it
 		m.relist(m.version)
 	case f == connection && err != ErrSilent && statusCode(err) != 504:
 	default:
@@ -499,8 +502,8 @@ func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	return false
 }
 
-// mayRelistAtOnce reports whether the history has been lost for the first time since the backoff was reset. A relist then
-// needs no backoff.
+// mayRelistAtOnce reports whether a relist needs no backoff, because the server has lost its history for the first time
+// since the backoff was reset.
 func (m *machine) mayRelistAtOnce() bool {
 	first := !m.relisted
 	m.relisted = true

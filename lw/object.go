@@ -33,8 +33,8 @@ func (k Key) String() string {
 // Object is an API object. It holds the JSON text and decodes fields on demand. An Object is immutable and safe for
 // concurrent use.
 //
-// The client adds kind and apiVersion to list items, because servers omit them. So a listed object and a watched object
-// have the same text. By default the text does not contain metadata.managedFields.
+// Servers omit kind and apiVersion in list items. The client adds them, so an object has the same text whether it was
+// listed or watched. By default the text does not contain metadata.managedFields.
 type Object struct {
 	raw                                   string
 	namespace, name, uid, resourceVersion part
@@ -48,7 +48,7 @@ type part struct {
 }
 
 func (o *Object) part(at part) string {
-	if at.size < 0 { // names of Kubernetes objects have no escape sequences
+	if at.size < 0 { // rare, because names of Kubernetes objects need no escape sequences
 		return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 	}
 	return o.raw[at.start : at.start+uint32(at.size)]
@@ -178,7 +178,7 @@ type Scanned struct {
 	cuts                                  []span  // spans to remove from the text, in ascending order
 	managed                               bool    // whether to keep metadata.managedFields if the codec selects it
 	initialEventsEnd                      bool    // whether the annotation k8s.io/initial-events-end is "true"
-	missing                               missing // members that a list item may inherit from its list
+	missing                               missing // members that a list item lacks and its list provides
 }
 
 // Namespace returns metadata.namespace, or an empty slice if it is missing.
@@ -204,8 +204,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns the JSON of the kind and apiVersion members that are missing from the object. kind comes first, as in
-// watch events. Servers omit both members from the items of built-in lists.
+// prefix returns the JSON of the kind and apiVersion members if the object lacks them, as items in lists of built-in
+// types do. kind comes first, as in watch events.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:
@@ -228,7 +228,7 @@ func (o *Scanned) cut(start, end int) {
 }
 
 // cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. It scans the object
-// again if the last scan used another selection.
+// again if the last scan had another selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)
@@ -263,7 +263,7 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	for _, cut := range cuts {
 		size -= cut.End - cut.Start
 	}
-	var b strings.Builder // unlike make, it does not clear its memory first
+	var b strings.Builder // unlike make, a Builder does not clear its memory first
 	b.Grow(size)
 	for part := range o.parts(prefix, cuts) {
 		b.WriteString(part)

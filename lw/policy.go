@@ -13,8 +13,8 @@ const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // maximum number of consecutive delays that depend only on Retry-After
-	retryAfterSpread = 0.1             // fraction of Retry-After that limits the random delay added to it
+	maxHonored       = 10              // after this many delays in a row that follow Retry-After, the backoff grows, too
+	retryAfterSpread = 0.1             // the random delay added to Retry-After is at most this fraction of it
 	maxSpread        = time.Second     // maximum delay before a healthy watch resumes
 
 	requestEvery = time.Second // minimum average time between requests, after a burst
@@ -33,8 +33,8 @@ const (
 	longTimeout  = 5 * time.Minute // for a watch with bookmarks
 )
 
-// These constants are idle timeouts. The watchdog checks every 5 seconds, so it detects a half-open connection within
-// 150 seconds.
+// These constants are idle timeouts. The watchdog checks them every 5 seconds, so it detects a half-open connection
+// within 150 seconds.
 const (
 	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // for a streaming list
@@ -48,10 +48,10 @@ const (
 type policy struct {
 	random   func() float64 // returns a number in [0, 1)
 	pageSize int            // objects per page, or zero for no pagination
-	large    int            // a list of this many objects counts as one in the limit on lists
+	large    int            // the limit on lists counts a list of this many objects as one, and several smaller lists together as one
 
 	lastBackoff time.Duration
-	honored     int              // number of consecutive delays that Retry-After determined
+	honored     int              // number of delays in a row that followed Retry-After
 	budgetFull  moment           // when the budget, a token bucket, is full again
 	small       int              // number of objects in lists that do not count yet
 	largeLists  [maxLists]moment // start times of the last lists that count, oldest first
@@ -93,9 +93,9 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// spread returns the delay before a healthy watch resumes: up to 0.5 % of the time that it was open, at most one second.
-// The delay spreads out clients that lose their watches at the same time. A watch that ended at its own random timeout
-// resumes without a delay.
+// spread returns the delay before a healthy watch resumes: up to 0.5 % of the time that it was open, at most one
+// second. The delay spreads out clients that lose their watches at the same time. A watch that reached its own timeout
+// needs no delay, because that timeout is already random.
 func (p *policy) spread(open, timeout time.Duration) time.Duration {
 	const tolerance = 2 * time.Second
 	limit := min(open/200, maxSpread)
@@ -117,9 +117,9 @@ func (p *policy) budgetDelay(now moment) time.Duration {
 }
 
 // charge counts objects of a list towards the limit on lists. begun is when the request started, and before is the
-// number of objects of this list that were counted earlier. A list costs as much as it delivers, so that a small
-// collection recovers quickly even if its server restarts many times. A list of p.large objects or more counts as one.
-// Smaller lists count as one together when they have delivered that many objects.
+// number of objects of this list that were counted earlier. A list of p.large objects or more counts as one. Smaller
+// lists add up, and count as one when they have delivered that many objects together. So a small collection recovers
+// quickly even if its server restarts many times.
 func (p *policy) charge(begun moment, before, objects int) {
 	p.small += min(before+objects, p.large) - min(before, p.large)
 	if p.small < p.large {
@@ -162,7 +162,7 @@ func (m *machine) idle() time.Duration {
 	return m.timeout + idleGrace
 }
 
-// support records the features that the streams of a [Client] have found its server to support.
+// support records what the streams of a [Client] have learned about the features of its server.
 type support struct {
 	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
 	bookmarks atomic.Bool  // whether the server sends bookmarks
@@ -171,7 +171,7 @@ type support struct {
 
 const (
 	streamsWork     = -1 // a watch after a streaming list was healthy
-	maxStreamFaults = 2  // number of failed streaming lists after which none is requested; one failure may mean only that the server shut down
+	maxStreamFaults = 2  // after this many failures in a row, no more streaming lists are requested; a single failure may only mean that the server shut down
 )
 
 // streamsLists reports whether to request streaming lists.
@@ -204,8 +204,8 @@ const (
 	permanent               // the server returned 401, 403 or 404
 )
 
-// faultOf classifies a failure. It treats an unknown error as a connection fault, because transports have their own
-// error types.
+// faultOf classifies a failure. An unknown error counts as a connection fault, because transports have their own error
+// types.
 func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):
@@ -233,8 +233,8 @@ func faultOf(err error) fault {
 	return connection
 }
 
-// answered reports whether err means that the server or a gateway sent an unusable response. A truncated body counts as
-// a connection failure instead.
+// answered reports whether err means that the server or a gateway sent an unusable response. It returns false for a
+// truncated body, because that is a connection failure.
 func answered(err error) bool {
 	return statusCode(err) != 0 || errors.Is(err, ErrInvalidResponse)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// magic is the prefix of every protobuf object except list items. A runtime.Unknown message follows it.
+// magic is the prefix of every protobuf object except list items. It is followed by a runtime.Unknown message.
 const magic = "k8s\x00"
 
 // protoDecoder decodes protobuf.
 type protoDecoder struct {
-	*jsonscan.Reader // whose methods do nothing after an error
+	*jsonscan.Reader // its methods do nothing after an error
 	redact           redaction
 }
 
@@ -218,8 +218,8 @@ const (
 	fieldManagedFields   = 17
 )
 
-// object scans the object in data into o. If it drops metadata.managedFields, it moves the remaining fields within
-// data. It returns false if data is malformed.
+// object scans the object in data into o. To drop metadata.managedFields, it moves the other fields within data. It
+// returns false if data is malformed.
 func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
 	*o = Scanned{managed: o.managed}
 	var metadata protoscan.Field
@@ -268,7 +268,7 @@ func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
 // dropManagedFields removes managedFields from the object in data. It returns the remaining object, which is at the end
 // of data, and its metadata field.
 func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protoscan.Message, protoscan.Field) {
-	end := metadata.Value // end of the kept fields after they move to the left
+	end := metadata.Value // end of the kept fields once they have moved to the left
 	old := data[metadata.Value:metadata.End]
 	for f := range old.Fields() {
 		if f.Number != fieldManagedFields {

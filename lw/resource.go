@@ -56,7 +56,7 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		if segment == "." || segment == ".." { // clients and proxies would remove the segment from the path
+		if segment == "." || segment == ".." { // clients and proxies would remove such a segment, and so request another path
 			return errors.New("lw: Resource " + r.String() + " has the invalid path segment \"" + segment + "\"")
 		}
 	}
@@ -79,8 +79,8 @@ func (r Resource) path() (path, query string) {
 	return path + "/" + escape(r.Plural), ""
 }
 
-// fieldSelector returns the caller's selector with an added term for the resource's name. It is needed because servers
-// ignore the watch parameter on an object's path.
+// fieldSelector adds a term for the resource's name to the caller's selector. A selector is needed because servers
+// ignore the watch parameter in a request for a single object's path.
 func (r Resource) fieldSelector(selector string) string {
 	if r.Name == "" {
 		return selector
@@ -123,10 +123,9 @@ func escape(text string) string {
 // ParseResource returns the resource with a name such as "pods", "deployments.apps" or "widgets.v1.example.com". An
 // empty namespace means all namespaces.
 //
-// As in kubectl, a name consists of a plural, a version and a group. The name of a built-in resource may omit the
-// version and the group. ParseResource then uses the version and group that Kubernetes prefers. A custom resource needs
-// both, because ParseResource does not query a server. Short names such as "po" are not supported. The error text
-// suggests a valid name.
+// As in kubectl, a name consists of a plural, a version and a group. For a built-in resource, the version and the group
+// are optional, and default to those that Kubernetes prefers. A custom resource needs both, because ParseResource does
+// not query a server. Short names such as "po" are not supported. The error text suggests a valid name.
 func ParseResource(name, namespace string) (Resource, error) {
 	plural, rest, _ := strings.Cut(name, ".")
 	version, group, _ := strings.Cut(rest, ".")

@@ -22,16 +22,16 @@ type ListerWatcher[T Keyed] interface {
 	// error ends the sequence, unless it is a *[DecodeError].
 	//
 	// The ResourceVersion of an event promises that all changes up to it were yielded. If several changes share a
-	// resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would resume after
-	// changes that it has not yielded.
+	// resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would resume there
+	// and miss the remaining changes.
 	//
 	// Watch must end after opts.Timeout. The stream cancels a watch that yields nothing for 5 seconds longer than
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
 	// minute.
 	Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error]
 
-	// Source describes the server. It always returns the same pointer, or nil for the zero Source. A type that embeds a
-	// [Client] has the Client's Source.
+	// Source describes the server. Every call returns the same pointer, or nil, which stands for the zero [Source]. A
+	// type that embeds a [Client] inherits the Client's Source.
 	Source() *Source[T]
 }
 
@@ -44,8 +44,8 @@ type Page[T any] struct {
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher] and its objects. It also records which features streams have found
-// the server to support, so it must not be copied. The zero value is a server without a name and without streaming
+// Source describes the server of a [ListerWatcher] and its objects. It also records what streams have learned about the
+// server's features, so it must not be copied. The zero value describes a server without a name and without streaming
 // lists.
 type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
@@ -57,11 +57,11 @@ type Source[T any] struct {
 	shared  *support // the support of another Source, or nil; see Share
 }
 
-// Share lets s and other share the features that their streams find the server to support. Both collections must be on
-// the same server. Call Share before the first stream of s.
+// Share lets s and other share what their streams learn about the server's features. Both collections must be on the
+// same server. Call Share before the first stream of s.
 func (s *Source[T]) Share(other *Source[T]) { s.shared = other.support() }
 
-// support returns the features that streams have found the server to support.
+// support returns what streams have learned about the server's features.
 func (s *Source[T]) support() *support {
 	if s.shared != nil {
 		return s.shared
@@ -101,7 +101,7 @@ type ListOptions struct {
 	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool) // see Held.Lookup
 	holder any                                                                        // the ListerWatcher that may call lookup; see PassLookup
 
-	replaces bool // the list replaces objects that did not come from a list of this client, so its kind must be known
+	replaces bool // the list replaces objects that this client has not listed itself, so the client must check its kind
 }
 
 // PassLookup lets the source to use [Held.Lookup] instead of the source from. A ListerWatcher that wraps another source

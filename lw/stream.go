@@ -127,7 +127,7 @@ type engine[T Keyed] struct {
 
 	// The request in progress.
 	objects   int  // number of objects on the current page
-	receiving bool // whether it failed in the middle of an object
+	receiving bool // whether the request failed in the middle of an object
 }
 
 // request makes one request and handles its response. It returns false when the sequence is over.
@@ -163,7 +163,7 @@ func (e *engine[T]) interrupt(err error) bool { // not inlined, so that its fram
 	return e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result}) && e.wait(result.Delay)
 }
 
-// list reads one page of a list. In the checking state, it only compares the page with the caller's state.
+// list reads one page of a list. In the state checking, it only compares the page with the caller's state.
 func (e *engine[T]) list() error {
 	check := e.machine.state == checking
 	opts, ctx, dog := e.open()
@@ -191,7 +191,7 @@ func (e *engine[T]) list() error {
 		}
 		dog.resume(e.machine.idle())
 	}
-	if page.confirmed { // the client has sent an additional request
+	if page.confirmed { // the client has also sent a discovery request, which counts towards the budget
 		e.machine.policy.spend(e.now())
 	}
 	if err = causeOf(ctx, err); err != nil {
@@ -249,7 +249,7 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 		return false, causeOf(ctx, failure)
 	}
 	dog.pause()
-	if r.event = event.Type; r.event == 0 { // an event without a type must not look like the end of a page
+	if r.event = event.Type; r.event == 0 { // a type of zero would look like the end of a page
 		r.event = Modified
 	}
 	before := e.machine.version
@@ -261,8 +261,8 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 	return true, nil
 }
 
-// deliver passes a watch event on to the caller, with the ListStarted, Synced or WatchStarted that belongs before or after it.
-// before is the stream's resourceVersion before the event. deliver returns false if the sequence is over.
+// deliver passes a watch event on to the caller, and yields ListStarted, Synced or WatchStarted before or after it
+// where needed. before is the stream's resourceVersion before the event. deliver returns false if the sequence is over.
 func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) bool {
 	switch meaning {
 	case listed:
@@ -316,8 +316,9 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return !e.done
 }
 
-// causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. A source may return context.Canceled instead of
-// the cause. It may also end without an error, and then an incomplete list must not count as complete.
+// causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. The cause matters because a source may return
+// only context.Canceled. A source may also end without an error when ctx is done, and then an incomplete list must not
+// count as complete.
 func causeOf(ctx context.Context, err error) error { return cmp.Or(context.Cause(ctx), err) }
 
 // now returns the time on the stream's clock.
@@ -361,8 +362,8 @@ const maxInterval = 5 * time.Second
 const paused = math.MaxInt64
 
 // watchdog cancels the context of a request with ErrSilent after the idle timeout. The time that the caller needs to
-// handle an event does not count. The watchdog reads two clocks and uses the larger elapsed time, because sleep stops
-// the monotonic clock and the wall clock may be set back.
+// handle an event does not count. The watchdog reads two clocks and uses the larger elapsed time, because the monotonic
+// clock stops while the machine sleeps, and the wall clock may be set back.
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	start  time.Time
@@ -373,7 +374,7 @@ type watchdog struct {
 	walltime  atomic.Int64  // the same on the wall clock, in nanoseconds since 1970
 	limit     atomic.Int64  // idle timeout, paused while the caller handles an event, or zero if stopped
 
-	listening sync.WaitGroup // waits for the goroutine of listen, which runs only if there is a channel for wake-ups
+	listening sync.WaitGroup // waits for the goroutine that runs listen, which exists only if there is a channel for wake-ups
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -384,9 +385,9 @@ type watchdog struct {
 // nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall func() time.Time) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &watchdog{cancel: cancel, start: time.Now().Add(-1), wall: wall} // never zero, which means that no object is arriving
+	d := &watchdog{cancel: cancel, start: time.Now().Add(-1), wall: wall} // a start in the past, because a receiving time of zero means that no object is arriving
 	d.resume(limit)
-	d.mu.Lock() // the timer may fire before d.timer is set
+	d.mu.Lock() // because the timer may fire before d.timer is set
 	d.timer = time.AfterFunc(d.interval(), d.check)
 	d.mu.Unlock()
 	if wake != nil {

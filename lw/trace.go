@@ -24,8 +24,8 @@ type Trace struct {
 	// Event is called for each event, before the stream yields it. Object is nil in events without an object. A
 	// cache.Informer also reports the events of a restored state, so that [State.After] returns the state of the store.
 	Event func(event Event[Keyed])
-	// Switched is called when a fallback transport replaces the current transport. cause is the failure of the replaced
-	// transport.
+	// Switched is called when transport/fallback switches to its other transport. cause is the failure of the first
+	// one.
 	Switched func(cause error)
 	// Redirected is called when a request is redirected to another origin, for example "https://k8s.example:443". The
 	// new request has no credentials. The transport may call Redirected in another goroutine.
@@ -34,8 +34,7 @@ type Trace struct {
 	Stopped func()
 }
 
-// WithTrace returns a context with a trace for requests and streams. The new trace replaces a trace that ctx already
-// has.
+// WithTrace returns a context with a trace for requests and streams. It replaces any trace that ctx already has.
 func WithTrace(ctx context.Context, trace *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, trace)
 }

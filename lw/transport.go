@@ -41,7 +41,8 @@ type Response struct {
 	ETag string
 
 	// Redact returns text without the credential of the request. The client calls it for all server text that becomes
-	// part of an error, because a server may repeat the credential. Nil means that the response cannot contain it.
+	// part of an error, because a server may repeat the credential. A nil Redact means that the response cannot contain
+	// the credential.
 	Redact func(text string) string
 }
 

@@ -158,8 +158,8 @@ func (v Value) element(index uint64) Value {
 	return Value{}
 }
 
-// afterSeparator returns the index of the first byte after a colon, comma or closing bracket and the white space around
-// it. i is the index after the preceding value.
+// afterSeparator skips a colon, a comma or a closing bracket, and the white space around it. It returns the index of
+// the next byte. i is the index after the preceding value.
 func afterSeparator(text string, i int) int {
 	return jsonscan.SkipSpace(text, jsonscan.SkipSpace(text, i)+1)
 }
