@@ -9,7 +9,7 @@ type comparison[T any] struct {
 	equal   func(a, b T) bool // nil if neither the Identity nor T has an Equal func
 }
 
-// newComparison takes the funcs from identity. It replaces missing funcs with the methods of T.
+// newComparison takes the funcs from identity, and uses T's own methods for those that are nil.
 func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	c := comparison[T]{version: getter[T](lw.Keyed.GetResourceVersion), uid: identity.UID, equal: identity.Equal}
 	if c.uid == nil {
@@ -52,8 +52,8 @@ func (c *comparison[T]) recreated(old, object T) bool {
 }
 
 // unchanged reports whether object equals old, the stored object with the same key. If T has no Equal method, objects
-// with the same resourceVersion count as equal, unless doubtful is true. doubtful must be true after a server was
-// restored from a backup, because the server may reuse a resourceVersion for a different object.
+// with the same resourceVersion count as equal, unless doubtful is true. After a server was restored from a backup,
+// doubtful must be true, because the server may reuse a resourceVersion for another state of the object.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

@@ -16,7 +16,7 @@ import (
 // All methods may be called concurrently, but only one Run may be active at a time.
 type Group struct {
 	mu      sync.Mutex
-	members []*member // copied on removal, so that a reader can keep the slice
+	members []*member // copied before a removal, because readers keep the slice without the lock
 	running bool
 	start   func(*member) // starts an informer; nil unless the informers are running
 	runs    runs
@@ -90,7 +90,7 @@ func (g *Group) Remove(name string) {
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // canceled only after the workers have returned
+	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // this context must outlive the workers, which may still read the stores
 	defer stop()
 	var streams, jobs sync.WaitGroup
 	current := g.begin(working, func(m *member) {
@@ -120,7 +120,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	}
 	<-working.Done()
 	g.mu.Lock()
-	g.start = nil // an informer that is added from now on starts in the next run
+	g.start = nil // from now on, an added informer starts in the next run
 	g.mu.Unlock()
 	current.end(context.Cause(working))
 	jobs.Wait()
@@ -189,7 +189,7 @@ func (g *Group) States() iter.Seq2[string, lw.State] {
 	}
 }
 
-// errEnded reports that a member's Run returned nil, although it must return the cause.
+// errEnded reports a member whose Run returned nil too early. Run must return the reason why it ended.
 var errEnded = errors.New("Run returned nil before its context was done")
 
 // wrapped is an error with its own message that matches another error.

@@ -66,16 +66,16 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// Synced returns a channel that is closed when the handler has received the initial objects. These are the objects in
-// the first list, or those in the store when the handler was added. The channel is never closed if the handler is
-// removed first.
+// Synced returns a channel that is closed when the handler has received the initial objects: those in the first list,
+// or those that were in the store when the handler was added. The channel is never closed if the handler is removed
+// first.
 func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 
 // Remove removes the handler from the informer. It discards queued changes and prevents further calls. It does not wait
 // for a call in progress. To wait for that call, use [Registration.Done]. A handler may remove itself. Repeated calls
 // have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close() // closes the queue first, so that an informer that is just starting cannot call the handler
+	r.queue.close() // first, so that an informer that is just starting cannot call the handler anymore
 	r.informer.unregister(r)
 }
 
@@ -89,7 +89,7 @@ func (r *Registration[T]) Len() int {
 	return r.queue.length
 }
 
-// enqueue queues a change. stored is the object that the store held before the change.
+// enqueue queues a change for the handler. stored is the object that the store held before the change.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	r.queue.add(queuedChange[T]{change, stored})
 }
@@ -161,9 +161,9 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 				return false
 			}
 		}
-		if resyncs && !time.Now().Before(due) { // a handler that is always busy never waits for the timer
+		if resyncs && !time.Now().Before(due) { // because a busy handler never gets to wait for the timer
 			due = time.Now().Add(r.opts.Resync)
-			if len(resyncing) == 0 { // otherwise resyncs would pile up for a slow handler
+			if len(resyncing) == 0 { // one resync at a time, because they would pile up for a slow handler
 				resyncing = r.informer.Store().List()
 			}
 		}
@@ -179,9 +179,10 @@ func (r *Registration[T]) markSynced() {
 }
 
 // resync returns the resync change of the first object that still exists, and the objects after it. It returns false if
-// there is no such object, or while the handler has queued changes, because a resync must not precede them.
+// there is no such object. It also returns false while changes are queued, because the handler must receive them before
+// the resync.
 func (r *Registration[T]) resync(objects []T) (rest []T, change queuedChange[T], ok bool) {
-	r.informer.mu.Lock() // the store and the queue agree while the lock is held
+	r.informer.mu.Lock() // because the store and the queue agree only under the lock
 	defer r.informer.mu.Unlock()
 	store := r.informer.Store()
 	for len(objects) > 0 && r.Len() == 0 {

@@ -16,15 +16,16 @@ type Index[T any, K comparable] struct {
 	live    *Index[T, K] // the index in the store; x itself unless x belongs to a snapshot
 	removed bool         // Remove was called
 	keys    func(T, []K) []K
-	seed    maphash.Seed     // random, so that nobody can choose keys that all have the same hash
+	seed    maphash.Seed     // random, so that an attacker cannot choose keys that all have the same hash
 	objects *slots.Vector[T] // objects of the store, or of the snapshot
 	table   slots.Table      // maps the hash of a key to a cell
 	cells   slots.Vector[*posting[K]]
 
 	// Only the store's writer uses the remaining fields.
 
-	// singleKey maps the slot of an object that has only one key to the cell of that key, plus one. Zero means that no
-	// cell is cached. With a cached cell, an update need not compute the old key again, which is slow for keys in JSON.
+	// singleKey remembers the key of each object that has only one, because computing the old key of an updated object
+	// again would be slow for keys in JSON. It maps the object's slot to the cell of its key, plus one. Zero means
+	// unknown.
 	singleKey []uint32
 	old, new  []K // keys of the object before and after the current write; prepare computes them before anything changes
 	scratch   []K // buffer for the result of the keys func
@@ -34,7 +35,7 @@ type Index[T any, K comparable] struct {
 type posting[K comparable] struct {
 	key   K
 	slots slots.Set // slots of the objects with the key; never empty
-	epoch uint64    // slots may be modified in place only in this epoch, because an older snapshot shares them; see Store.epoch
+	epoch uint64    // slots may be modified in place only in this epoch, because later a snapshot may share them; see Store.epoch
 }
 
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys, so that a store
@@ -57,7 +58,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	defer store.mu.Unlock()
 	x.build(store.epoch)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(nil) // discards the current snapshot, which lacks the index
+	store.snapshot.Store(nil) // the next call of Snapshot must return one with the new index
 	return x
 }
 
@@ -80,7 +81,7 @@ func (x *Index[T, K]) Remove() {
 		return
 	}
 	s.indexes = slices.DeleteFunc(s.indexes, func(other indexer[T]) bool { return other == indexer[T](x) })
-	s.snapshot.Store(nil) // discards the current snapshot, which holds the index
+	s.snapshot.Store(nil) // the next call of Snapshot must return one without the index
 	x.removed, x.table, x.cells, x.singleKey = true, slots.Table{}, slots.Vector[*posting[K]]{}, nil
 }
 

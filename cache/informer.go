@@ -28,7 +28,7 @@ type Informer[T lw.Keyed] struct {
 	synced     chan struct{}
 
 	mu       sync.Mutex             // held while an event is applied and queued, so that all queues agree with the store
-	handlers []*Registration[T]     // copied on removal, so that waitForCapacity can keep the slice
+	handlers []*Registration[T]     // copied before a removal, because waitForCapacity keeps the slice without the lock
 	start    func(*Registration[T]) // starts a goroutine that calls a handler; nil while the informer is not running
 
 	runs runs
@@ -58,7 +58,8 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 // LimitObjects before Run or Follow.
 func (i *Informer[T]) LimitObjects(max int) { i.maxObjects = max }
 
-// Store returns the informer's store, for reading. It may be ahead of slow handlers.
+// Store returns the informer's store, for reading. It may already contain changes that slow handlers have not received
+// yet.
 func (i *Informer[T]) Store() *Store[T] { return i.store }
 
 // State reports whether the store is current, since when, and why not. A readiness check of a service can use it.
@@ -94,7 +95,7 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 //
 // Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
-// during a list or detected that resourceVersions ran backwards. A run panics while another run is active.
+// during a list, or detected that resourceVersions had run backwards. A run panics while another run is active.
 func (i *Informer[T]) Follow(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		_ = i.run(ctx, yield) // the last event contains the error
@@ -130,8 +131,8 @@ func (i *Informer[T]) run(ctx context.Context, yield func(lw.Event[T], []Change[
 	return err
 }
 
-// setStart sets the func that starts handlers, and starts all handlers. Handlers that are added later start at once. If
-// start is nil, no more handler goroutines start.
+// setStart starts all handlers with the given func, which also starts handlers that are added later. If start is nil,
+// no more handler goroutines start.
 func (i *Informer[T]) setStart(start func(*Registration[T])) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -251,8 +252,8 @@ type runs struct {
 	current *run // nil before the first use
 }
 
-// last returns the current or last run. Before the first run it returns the run that will become the first, because
-// WaitSynced may be called before Run. If begin is true, last never returns a run that has ended.
+// last returns the current or last run. Before the first run it already creates that run, because WaitSynced may be
+// called before Run. If begin is true, last creates a new run if the last one has ended.
 func (r *runs) last(begin bool) *run {
 	r.mu.Lock()
 	defer r.mu.Unlock()

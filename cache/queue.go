@@ -30,15 +30,15 @@ type queuedChange[T any] struct {
 	stored T
 }
 
-// item is an element of a queue: a change, or the mark that ends the initial changes. Items form a doubly linked list. A
-// first list queues an item for each object and handler, so items are small. That is why they do not contain the key.
+// item is an element of a queue: a change, or the mark that ends the initial changes. Items form a doubly linked list.
+// Items are small and do not contain the key, because the first list queues one item per object and handler.
 type item[T any] struct {
 	change     queuedChange[T]
 	deletion   *item[T] // under Coalesce, the queued Deleted change of the same key that precedes this Added change
 	prev, next *item[T]
 }
 
-// isMark reports whether the item is the mark, which has no change.
+// isMark reports whether the item is not a change, but the mark that ends the initial changes.
 func (i *item[T]) isMark() bool { return i.change.Type == 0 }
 
 // queue holds the changes for one handler. Only one goroutine at a time adds items, under the informer's lock. At most
@@ -206,11 +206,11 @@ const (
 	tookItem    takeResult = iota
 	queueEmpty             // the queue is empty but not closed
 	queueClosed            // the queue is closed
-	queueParked            // the queue is empty; the goroutine must end, and the next item starts another goroutine
+	queueParked            // the queue is empty and the goroutine must end; the next item will start another one
 )
 
-// take removes and returns the first item. If the queue is empty and mayPark is true, take may return queueParked. The
-// calling goroutine must then end.
+// take removes and returns the first item. If the queue is empty and mayPark is true, take may return queueParked, and
+// the calling goroutine must then end.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

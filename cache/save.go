@@ -19,7 +19,7 @@ import (
 //	objects       strings
 //	checksum      4 bytes: CRC-32C of all preceding bytes
 //
-// The separate checksum of the header detects a damaged origin before the origin is compared and the objects are read.
+// The header has its own checksum, so that a damaged origin is not mistaken for another origin.
 const (
 	saveMagic  = "listwatch state\n"
 	saveFormat = 1
@@ -31,7 +31,7 @@ var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
 	errNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later snapshot")
 	// errUndecoded reports that the store lacks objects that could not be decoded. See [Store.DecodeErrors]. A run that
-	// resumes from such a snapshot would never receive these objects.
+	// resumed from such a snapshot would never receive these objects, because the server sends only later changes.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
 	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
@@ -57,8 +57,8 @@ func (c collection) with(origin string) collection {
 // address, add the UID of the kube-system namespace. Change origin whenever the codec changes, because the server does
 // not resend unchanged objects.
 //
-// A store relists after resourceVersions ran backwards, for example because a backup was restored. If the store has yet
-// to do so, Save records it, and the run after Restore relists.
+// After resourceVersions ran backwards, for example because a backup was restored, a store must relist. If it has not
+// done so yet, Save records this, and the run after Restore relists.
 //
 // Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
 // not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package
@@ -217,7 +217,7 @@ func unusable(reason string, cause error) error {
 // decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
 type decoder struct {
 	reader   io.Reader
-	buf      []byte // size depends on the data read, not on the declared length
+	buf      []byte // grows with the data read, because a damaged length may be huge
 	pos, end int    // the unread bytes are buf[pos:end]
 	sum      uint32 // checksum of the bytes before pos
 	table    *crc32.Table

@@ -16,12 +16,12 @@ type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
 	indexes    []any // a frozen *Index for each index of the store
-	incomplete bool  // some objects could not be decoded
+	incomplete bool  // some objects are missing or outdated, because they could not be decoded
 	distrusted bool  // the store must relist, see Store.distrust
 }
 
-// Snapshot returns the last complete state of the store. During a list, it returns the state before the list. During
-// the first list it is therefore empty, unless the state was restored.
+// Snapshot returns the last complete state of the store. During a list, this is the state before the list, so during
+// the first list the snapshot is empty, unless the state was restored.
 func (s *Store[T]) Snapshot() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
@@ -82,9 +82,9 @@ func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 // Change describes one change to a store, or one change that a handler receives. The changes of one key follow a fixed
 // sequence: Added, any number of Modified, Deleted, and then Added again.
 //
-// If an object was recreated, the new object has the same key and another UID. A recreation causes two changes, Deleted
-// and then Added, even if the Deleted event was missed. The codec supplies the UIDs; see [lw.Identity]. An object without
-// a UID is never treated as recreated.
+// A recreated object has the same key as its predecessor but another UID. It causes two changes, Deleted and then
+// Added, even if the Deleted event was missed. The codec supplies the UIDs; see [lw.Identity]. An object without a UID
+// is never treated as recreated.
 type Change[T any] struct {
 	Type lw.EventType // lw.Added, lw.Modified or lw.Deleted
 	Old  T            // Modified: the previous object, or New after a resync; Deleted: the last known object

@@ -15,7 +15,7 @@ import (
 // writer: an [Informer] or a [Writer].
 type Store[T any] struct {
 	key     func(T) lw.Key
-	seed    maphash.Seed // random, so that nobody can choose names that all have the same hash
+	seed    maphash.Seed // random, so that an attacker cannot choose names that all have the same hash
 	compare comparison[T]
 	from    collection // selectors of the collection; Save writes them, so that Restore can reject other selectors
 
@@ -25,8 +25,9 @@ type Store[T any] struct {
 	synced  chan struct{} // closed when the server has confirmed the whole state
 	// waiters has an entry for each blocked call of WaitFor: its channel and the resourceVersion that it waits for.
 	waiters map[chan struct{}]string
-	// decodeErrors contains the last error of each object that could not be decoded. While it contains any, Save fails
-	// unless the store must relist anyway. A run that resumes from the saved state would never receive these objects.
+	// decodeErrors contains the last error of each object that could not be decoded. While it contains any, Save fails,
+	// because a run that resumed from the saved state would never receive these objects. It does not fail if the store
+	// must relist anyway.
 	decodeErrors map[lw.Key]decodeFailure
 	// epoch makes snapshots cheap. A snapshot shares all nodes of state with the store and starts a new epoch. A later write
 	// recognizes the shared nodes by their older epoch, and copies them before it changes them.
@@ -49,11 +50,11 @@ type Store[T any] struct {
 	listedCount int      // number of objects in the current list
 	listedSlots []uint64 // bitmap of the slots whose objects are in the current list; endList deletes the other objects
 	initial     bool     // the current list is the first list, so that its changes have Change.Initial
-	partial     bool     // the store lacks objects that have not changed since, so verify must not expect them; see Informer.ResumeFrom
+	partial     bool     // the run was started with Informer.ResumeFrom, so the store lacks objects that have not changed since, and verify must not expect them
 	restored    bool     // the objects come from a saved state; Synced stays open until the server has confirmed them
 	changes     []Change[T]
-	writing     bool // a write is in progress, or a panic interrupted it; the next write must then keep changes
-	removed     T    // object that the last Deleted event removed; a filter needs it, because the event may contain a newer object
+	writing     bool // a write is in progress or was interrupted by a panic; after a panic, the next write must keep the earlier changes
+	removed     T    // stored object that the last Deleted event removed; a filter needs it, because the object in the event may be newer
 }
 
 // state contains the fields of a store that a snapshot copies.
@@ -129,8 +130,9 @@ func (s *Store[T]) List() []T {
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.
-// During a relist the store may hold newer objects. The objects of a [Snapshot] match its resourceVersion. If a source
-// writes several objects at one resourceVersion, a snapshot between their events has the previous resourceVersion.
+// During a relist the store may already hold newer objects, but the objects in a [Snapshot] always match its
+// resourceVersion. If several objects change at one resourceVersion, a snapshot between their events has the previous
+// resourceVersion.
 func (s *Store[T]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

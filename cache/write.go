@@ -48,7 +48,7 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 }
 
 // update calls write while the store is locked, and returns the resulting changes. It discards the changes from the
-// previous call. But if a panic interrupted that call, update keeps them, because the caller has not received them.
+// previous call, unless a panic interrupted that call, because its caller has then not received them.
 func (s *Store[T]) update(write func(*Store[T])) []Change[T] {
 	if !s.writing {
 		clear(s.changes) // lets the garbage collector free the objects
@@ -136,7 +136,7 @@ func (s *Store[T]) endList() {
 		})
 		maps.DeleteFunc(s.decodeErrors, func(_ lw.Key, failure decodeFailure) bool { return failure.list != s.lists })
 	}
-	changed := s.changedByList || s.distrusted // a snapshot that was taken while the store was distrusted stays distrusted
+	changed := s.changedByList || s.distrusted // a snapshot taken while the store was distrusted must not be used again
 	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
 	if changed {
 		s.invalidate()
@@ -164,10 +164,10 @@ func (s *Store[T]) markSynced() {
 	}
 }
 
-// distrust makes the next run start with a list if the store may be wrong after this error. If resourceVersions ran
-// backwards or the server was replaced, for example after a backup was restored, an object may have changed without a new
+// distrust makes the next run start with a list if the store may be wrong after this error. For example, if
+// resourceVersions ran backwards because a backup was restored, an object may have changed without a new
 // resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots remember
-// this, so that a process that restores a saved snapshot also starts with a list.
+// this, so that a process that restores one of them also starts with a list.
 func (s *Store[T]) distrust(cause error) {
 	if errors.Is(cause, lw.ErrInconsistent) || errors.Is(cause, lw.ErrResourceVersionTooLarge) {
 		s.setDistrusted()
@@ -201,7 +201,7 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 		return true // the store lacks objects that existed before
 	}
 	if first == nil {
-		return s.state.length == 0 // the objects may have been deleted since, but a relist of an empty collection costs little
+		return s.state.length == 0 // the stored objects may just have been deleted, but a relist of an empty collection is cheap
 	}
 	object, ok := any(first).(T)
 	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), s.state.version)
@@ -214,9 +214,9 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	case s.decodeErrors[key].err != nil:
 		return true
 	case found && s.compare.recreated(stored, object):
-		return false // a recreation looks the same as a rebuilt server
+		return false // the object was recreated, or the server was rebuilt, which looks the same
 	case order > 0:
-		return true // the watch must deliver this change
+		return true // the object has changed since, and the watch must deliver the change
 	}
 	return found && (s.compare.version == nil || s.compare.version(stored) == first.GetResourceVersion())
 }
@@ -247,7 +247,7 @@ func (s *Store[T]) applyDeletion(object T) {
 	key := s.key(object)
 	delete(s.decodeErrors, key)
 	if !s.remove(key) {
-		return // a repeated Deleted event, or an object that the selectors of the list exclude
+		return // the event is a repetition, or the list's selectors exclude the object
 	}
 	last := &s.changes[len(s.changes)-1]
 	s.removed = last.Old
@@ -334,9 +334,9 @@ func (s *Store[T]) shrink() {
 
 // known returns the stored object with this key, UID and resourceVersion, so that a client need not decode the object
 // again. It compares the UIDs, because in a rebuilt cluster, a recreated object can have the resourceVersion of its
-// predecessor. A missing UID matches every UID, as in recreated. A distrusted store knows no objects, because an object
-// may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run calls it,
-// and this goroutine is the only writer.
+// predecessor. A missing UID matches every UID, as in recreated. A distrusted store returns no object, because any
+// object may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run
+// calls it, and this goroutine is the only writer.
 func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false

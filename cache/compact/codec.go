@@ -20,8 +20,8 @@ type codec struct {
 // Each collection needs its own codec, because the codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
-// newCodec returns a codec whose cache of uncompressed objects holds at most hotBytes bytes. If hotBytes is negative,
-// the cache stays empty.
+// newCodec returns a codec that keeps at most hotBytes bytes of recently used objects uncompressed. If hotBytes is
+// negative, it keeps none.
 func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	hot := &objectCache{limit: hotBytes}
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{interval: samples}}

@@ -15,8 +15,8 @@ type dictionary struct {
 	decoder *zstd.Decoder // nil if objects are stored uncompressed
 }
 
-// compressor compresses strings with a dictionary. It uses about 0.9 MB of memory. Objects refer only to its
-// dictionary, so a replaced compressor is freed.
+// compressor compresses strings with a dictionary. It uses about 0.9 MB of memory. Objects do not refer to the
+// compressor but only to its dictionary, so the garbage collector can free a replaced compressor.
 type compressor struct {
 	*dictionary
 	encoder *zstd.Encoder

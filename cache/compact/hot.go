@@ -6,8 +6,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCache holds recently used objects in uncompressed form. It has two generations, so that it need not order the
-// objects: when recent has reached half of the limit, it replaces older.
+// objectCache holds recently used objects in uncompressed form. Instead of ordering the objects by their last use, it
+// has two generations: when recent has reached half of the limit, it replaces older.
 type objectCache struct {
 	mu            sync.Mutex
 	limit         int // maximum size of both generations in bytes
@@ -34,7 +34,7 @@ func (h *objectCache) get(held *Object) *lw.Object {
 func (h *objectCache) put(held *Object, text *lw.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.recent[held] == nil { // otherwise another goroutine has already added the object
+	if h.recent[held] == nil { // unless another goroutine has already added the object
 		h.add(held, text)
 	}
 }

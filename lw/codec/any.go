@@ -10,21 +10,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// anyReader reads valid JSON. It decodes values of type any into nil, bool, string, int64, float64, []any and map[string]any, as Kubernetes does for
-// unstructured objects. It replaces json-iterator, which decodes every number as a float64, allocates each member name, and
-// lets maps grow while it fills them.
+// anyReader reads valid JSON. It decodes values of type any into nil, bool, string, int64, float64, []any and
+// map[string]any, as Kubernetes does for unstructured objects. json-iterator would decode every number as a float64,
+// allocate each member name, and let maps grow while it fills them.
 type anyReader struct {
 	text string
 	utf8 bool // whether text is valid UTF-8
 	at   int  // index of the next byte
 
-	// Members and elements of the objects and arrays that are still open. With them, the size of a map or slice is known
-	// before it is allocated.
+	// Members and elements of the objects and arrays that are not complete yet. A map or slice is allocated only at its
+	// end, when its size is known.
 	members  []member
 	elements []any
 
-	// known contains recently decoded short strings by hash. Objects of a collection have most of them in common, above all
-	// the member names.
+	// known contains recently decoded short strings by hash, so that they need not be allocated again. The objects in a
+	// collection have most of them in common, above all the member names.
 	known [1024]any
 
 	standard []byte // reused for the JSON that a method UnmarshalJSON or encoding/json decodes
@@ -124,7 +124,8 @@ func (r *anyReader) array() any {
 	return array
 }
 
-// string decodes a string. The result is a value of type any, because most strings need not be allocated again in this form.
+// string decodes a string. It returns a value of type any, because known contains strings in this form, and converting
+// them again would allocate memory.
 func (r *anyReader) string() any {
 	content := r.content()
 	if len(content) > maxKnown {

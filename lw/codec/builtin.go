@@ -35,7 +35,7 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 }
 
 type wireType struct {
-	prefix, apiVersion, kind string // prefix is the JSON at the start of most objects of this type
+	prefix, apiVersion, kind string // prefix is the JSON with which most objects of this type start
 }
 
 // newWireType returns the wireType of a built-in resource, or nil if b is nil.
@@ -47,8 +47,8 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// check returns a *fieldError if the object has the kind or apiVersion of another type than t, a built-in type. It accepts
-// an object without kind and apiVersion, and any object if the type is not built in, because want is nil then.
+// check returns a *fieldError if the object's kind or apiVersion belongs to another type than t. It accepts an object
+// without kind and apiVersion. If t is not a built-in type, want is nil, and check accepts any object.
 func (want *wireType) check(o *lw.Object, t reflect.Type) error {
 	if want == nil || strings.HasPrefix(o.Raw(), want.prefix) {
 		return nil

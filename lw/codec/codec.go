@@ -13,9 +13,9 @@
 // field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies. Custom
 // UnmarshalJSON and UnmarshalText methods are called.
 //
-// json-iterator finds the fields of the structs that have an embedded pointer, an embedded unexported struct with a JSON name,
-// the tag option ",string" or two fields with the same name. Do not register global json-iterator extensions, because they
-// would apply only to such structs. Package lw validates the JSON first.
+// This package uses json-iterator only for structs with an embedded pointer, an embedded unexported struct with a JSON
+// name, the tag option ",string" or two fields with the same name. Do not register global json-iterator extensions,
+// because they would affect only such structs. Package lw validates the JSON first.
 //
 // One difference from encoding/json remains. Two fields can have the same JSON name at different embedding depths. The results
 // differ if only one of them has a tag. No Kubernetes type has such fields.
@@ -91,11 +91,12 @@ func Into(o *lw.Object, pointer any) error {
 	return nil
 }
 
-// errNew reports a type into which no object can be decoded.
+// errNew reports that the caller's type cannot hold a decoded object.
 var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
 
 // checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a
-// missing tag or embedded struct. Without this check, a store would keep all such objects under the same key.
+// missing tag or embedded struct. Without this check, all such objects would have the same empty key, and a store would
+// keep only one of them.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	var field, method string
 	switch {

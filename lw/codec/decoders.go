@@ -17,16 +17,15 @@ import (
 var api = newAPI()
 
 func newAPI() jsoniter.API {
-	// With DisallowUnknownFields, json-iterator does not find fields by a 64-bit hash of their name. An attacker could choose
-	// an unknown member whose hash equals that of a field.
+	// Without DisallowUnknownFields, json-iterator finds fields by a 64-bit hash of their name. An attacker could then
+	// choose an unknown member name whose hash equals that of a field.
 	api := jsoniter.Config{CaseSensitive: true, DisallowUnknownFields: true}.Froze()
 	api.RegisterExtension(&fieldFinder{})
 	return api
 }
 
-// decodeUnusual decodes a member of a struct for which [plan.addFields] cannot find the field. json-iterator finds the
-// field and allocates embedded structs. It reads a placeholder instead of the value, because it decodes many values
-// wrongly.
+// decodeUnusual decodes a struct member whose field [plan.addFields] cannot find. json-iterator only finds the field
+// and allocates embedded structs. It reads a placeholder instead of the value, because it decodes many values wrongly.
 func decodeUnusual(r *anyReader, name string, into reflect.Value) {
 	value := r.at
 	quoted, _ := json.Marshal(name) // encoding a string cannot fail

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// plan decodes values of one Go type, as encoding/json does, but with case-sensitive names. It is about twice as fast as
+// plan decodes values of one Go type, like encoding/json, but with case-sensitive names and about twice as fast as
 // json-iterator.
 type plan struct {
 	decode  func(*anyReader, reflect.Value)
@@ -37,7 +37,8 @@ func planOf(t reflect.Type) *plan {
 	return known.(*plan)
 }
 
-// newPlan returns the plan of a type. A type in started contains itself, and its plan is not complete yet.
+// newPlan returns the plan of a type. started contains the types whose plans are not complete yet, because a type may
+// contain itself.
 func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 	if p, ok := started[t]; ok {
 		return p
@@ -132,8 +133,8 @@ func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
 	p.elem.decode(r, into.Elem())
 }
 
-// decodeElements keeps the array of a previous member with the same name, and so decodes into its elements, like
-// encoding/json. It ignores elements that have no place in an array, and clears those that the JSON lacks.
+// decodeElements decodes an array into the existing slice or array, like encoding/json, because a member may occur
+// twice. It ignores elements that do not fit into an array, and clears those that the JSON lacks.
 func (p *plan) decodeElements(r *anyReader, into reflect.Value) {
 	if !r.begins('[', into) {
 		return
@@ -199,7 +200,7 @@ func (p *plan) decodeMap(r *anyReader, into reflect.Value) {
 	r.next()
 }
 
-// keyOf converts a member name to a map key. encoding/json converts it to a key that is not a plain string.
+// keyOf converts a member name to a map key. If the key is not a plain string, encoding/json converts it.
 func keyOf(t reflect.Type, name string) (key reflect.Value, ok bool) {
 	if t.Kind() == reflect.String && !unmarshals(t) {
 		return reflect.ValueOf(name).Convert(t), true
@@ -266,8 +267,8 @@ func (p *plan) decodeBytes(r *anyReader, into reflect.Value) {
 	into.SetBytes(data)
 }
 
-// begins reports whether the next byte is c. Any other value than null is an error. null clears a slice or map, and
-// leaves other values unchanged, like in encoding/json.
+// begins reports whether the next byte is c. If it is not, the value must be null, which clears a slice or map and
+// leaves other values unchanged, as in encoding/json. Any other value is an error.
 func (r *anyReader) begins(c byte, into reflect.Value) bool {
 	if r.text[r.at] == c {
 		return true

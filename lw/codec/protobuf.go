@@ -12,8 +12,8 @@ import (
 // Protobuf returns a codec of T, a pointer to a Go type of k8s.io/api such as *corev1.Pod. The client
 // must set lw.ClientOptions.Protobuf. The codec is safe for concurrent use.
 //
-// The kind and apiVersion of decoded objects are empty, as in client-go. After a relist, an object with the same key, UID
-// and resourceVersion counts as unchanged, because a struct cannot be compared with a message.
+// The kind and apiVersion of decoded objects are empty, as in client-go. After a relist, an object with the same key,
+// UID and resourceVersion counts as unchanged, because a decoded struct cannot be compared with an encoded message.
 func Protobuf[T message]() lw.Codec[T] { return asProtobuf[T]{} }
 
 type message interface {
@@ -40,6 +40,6 @@ func (asProtobuf[T]) Decode(s *lw.Scanned) (T, error) {
 // Identity implements [lw.Codec]. See [JSON.Identity].
 func (asProtobuf[T]) Identity() lw.Identity[T] { return lw.Identity[T]{UID: uidOf[T]} }
 
-// errJSON reports that a client with the codec [Protobuf] has requested JSON. No message starts with a brace, because that
-// would be the field 15 with a wire type that no longer exists.
+// errJSON reports that a client with the codec [Protobuf] has requested JSON. JSON is recognized by its first byte: in
+// a protobuf message, a brace would mean field 15 with a wire type that is no longer used.
 var errJSON = errors.New("codec.Protobuf received JSON: set lw.ClientOptions.Protobuf")

@@ -25,8 +25,8 @@ func uidOf[T any](object T) string {
 	return ""
 }
 
-// uidReader returns a func that reads the UID of a value of type t, or nil if it has none. A field is read faster than a
-// method is called.
+// uidReader returns a func that reads the UID of a value of type t, or nil if t has none. It prefers a field to a
+// method, because reading a field is faster.
 func uidReader(t reflect.Type) func(reflect.Value) string {
 	if t.Kind() == reflect.Pointer {
 		if metadata, ok := planOf(t).elem.fields["metadata"]; ok {

@@ -1,4 +1,4 @@
-// Package discovery lists the resource types that a server has, with aggregated discovery.
+// Package discovery asks a server for its resource types, through aggregated discovery.
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 package discovery
 
@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Type identifies a resource type on a server. The version is not a part of it, because all versions of a type contain
-// the same objects.
+// Type identifies a resource type on a server. It has no version, because all versions of a type contain the same
+// objects.
 type Type struct {
 	Group    string // for example "apps", or "" for the core group
 	Resource string // for example "deployments"
@@ -50,13 +50,13 @@ type Types struct {
 	Missing map[string]error
 }
 
-// Discoverer discovers the types of one server, as often as its caller asks. It keeps the last documents, so that a server
-// need not send them again if they have not changed. The zero value is ready to use. It must not be used concurrently.
+// Discoverer discovers the types of one server. It remembers the last response, so that the server need not send it
+// again if nothing has changed. The zero value is ready to use. It must not be used concurrently.
 type Discoverer struct {
 	documents [2]document
 }
 
-// document contains the result of one discovery request.
+// document contains the response to one discovery request.
 type document struct {
 	etag    string
 	all     []TypeInfo
@@ -105,7 +105,7 @@ const maxDocument = 8 << 20
 // ErrTooLarge means that a discovery document exceeds 8 MiB.
 var ErrTooLarge = errors.New("the discovery response is too large")
 
-// fetch replaces the document unless the server still has the same.
+// fetch requests the document again, and replaces it if it has changed on the server.
 func (d *document) fetch(ctx context.Context, transport lw.Transport, root string) error {
 	body, err := transport.Open(ctx, &lw.Request{Path: root, Accept: accept, IfNoneMatch: d.etag})
 	if errors.Is(err, lw.ErrNotModified) {
@@ -123,7 +123,7 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 		return ErrTooLarge
 	}
 	parsed, err := lw.ParseValue(text)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so the response need not come from a proxy
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so the document is incomplete rather than wrong
 		return io.ErrUnexpectedEOF
 	}
 	if err != nil {
@@ -141,8 +141,8 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 	}
 }
 
-// read reads all types in an APIGroupDiscoveryList. For a stale group version, these are the last types that the server
-// knew.
+// read reads all types in an APIGroupDiscoveryList. If a group version is stale, for example because its aggregated
+// server is down, the list contains the last types that the server knew.
 func (d *document) read(list lw.Value) {
 	for item := range list.Member("items").Elements() {
 		group := stringAt(item, "metadata.name")

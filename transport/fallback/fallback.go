@@ -17,11 +17,11 @@ import (
 // streams share the current choice.
 //
 // If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], Transport tries the other transport. It
-// switches when a watch over the other transport delivers data. It does not try WebSocket after 401, 403 or 404 over
-// HTTP.
+// switches when a watch over the other transport delivers data. After 401, 403 or 404 over HTTP, it does not try
+// WebSocket, because these responses come from the server.
 //
 // Transport also switches when a watch reaches its idle timeout without any data, for example because a proxy buffers
-// the response. Once the current transport has delivered data for any watch, this no longer causes a switch.
+// the response. Once the current transport has delivered data for any watch, an idle timeout no longer causes a switch.
 //
 // If the server does not respond to a watch within three seconds, Transport opens it over the other transport as well.
 // The first response wins. A kube-apiserver responds at once. However, a proxy may buffer the response or drop the
@@ -34,8 +34,8 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// hedgeDelay is the time after which a watch without a response is also opened over the other transport. A proxy that
-// buffers responses sends nothing until the watch ends, so there is no error to wait for.
+// hedgeDelay is the time after which a watch without a response is also opened over the other transport. There may be
+// no error to wait for, because a proxy that buffers responses sends nothing until the watch ends.
 const hedgeDelay = 3 * time.Second
 
 // New returns a transport that prefers first to second. The transport reports each switch once, to [lw.Trace].Switched
@@ -44,8 +44,8 @@ func New(first, second lw.Transport) *Transport {
 	return &Transport{[2]lw.Transport{first, second}, new(choice)}
 }
 
-// With returns a transport over two other transports that shares the current choice with t. Use it for transports to
-// the same server that differ, for example, in their credentials.
+// With returns a transport that uses two other transports, but shares the current choice with t. Use it for transports
+// to the same server that differ, for example, in their credentials.
 func (t *Transport) With(first, second lw.Transport) *Transport {
 	return &Transport{[2]lw.Transport{first, second}, t.choice}
 }
@@ -61,8 +61,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return t.race(ctx, req, using)
 }
 
-// attempt is a watch over one of the two transports. As the response body of the watch, it determines whether the
-// Transport switches.
+// attempt is a watch over one of the two transports. It is also the response body of the watch, because the Transport
+// switches when the body delivers data or fails.
 type attempt struct {
 	io.ReadCloser
 	transport *Transport

@@ -76,7 +76,7 @@ func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unautho
 	if t.opts.TokenFunc == nil {
 		return fresh, nil
 	}
-	fresh.token = used.token // if there is no new token, the request reports its own error, which is more useful
+	fresh.token = used.token // without a new token, the request fails with its own error, which is more useful
 	if unauthorized || sameOrigin && fresh.roundTrippers != used.roundTrippers {
 		if token, err := t.opts.TokenFunc(ctx); err == nil {
 			fresh.token = cmp.Or(token, used.token)
@@ -100,7 +100,7 @@ func (t *state) current(ctx context.Context, used credentials) (credentials, err
 	}
 	done := make(chan struct{})
 	var replaced credentials
-	go func() { // reading may block, but the request must end when its context is done
+	go func() { // in a goroutine, because reading may block, but the request must end when its context is done
 		defer close(done)
 		defer func() { <-t.reading }()
 		replaced, err = t.replaceIfStale(used)
@@ -145,10 +145,10 @@ func (t *state) replaceIfStale(used credentials) (credentials, error) {
 		return now, err
 	}
 	t.mu.Lock()
-	t.checkedAt = time.Now() // set before reading, so that other requests use the old credentials during the read
+	t.checkedAt = time.Now() // before reading, so that other requests use the old credentials in the meantime
 	t.mu.Unlock()
 	if found, err := t.readPEM(now.files); err == nil && found != now.files {
-		_ = t.replace(found) // fails while the files are being replaced and do not match yet
+		_ = t.replace(found) // an error means that the files are being replaced and do not match yet, so the old contents stay in use
 	}
 	if token, err := t.readToken(); err == nil && token != "" {
 		t.mu.Lock()
@@ -290,7 +290,8 @@ func (o *Options) newRoundTrippers(f files, server *url.URL) (*roundTrippers, er
 		if err != nil {
 			return nil, fmt.Errorf("http: the client certificate: %w", err)
 		}
-		// Config.Certificates would withhold the certificate if the server requests a different issuer.
+		// With Config.Certificates, crypto/tls would withhold the certificate if the server requests a different
+		// issuer.
 		trusted.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }
 	}
 	toProxy, err := o.proxy()
@@ -323,7 +324,7 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need their own connections
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,
-		ReadBufferSize:         1 << 10, // small because each HTTP/1.1 watch holds both buffers for hours; larger reads bypass them
+		ReadBufferSize:         1 << 10, // small, because each HTTP/1.1 watch holds both buffers for hours; larger reads bypass them
 		WriteBufferSize:        1 << 10,
 	}
 }

@@ -20,17 +20,17 @@ const maxDials = 100
 //
 // net/http dials a connection for every request that finds no available connection. So boundedDialer first sends a
 // request without permission to dial. If no connection is available, the request waits for a permit and is sent again.
-// The permit is released when the request has a connection. The next request can often use that connection and does not
-// dial.
+// The permit is released when the request has a connection. The next request can then often share that connection
+// instead of dialing.
 type boundedDialer struct {
 	transport *http.Transport
 	shared    *permits // permits for requests that can share an HTTP/2 connection
 	single    *permits // permits for requests that need HTTP/1.1
 }
 
-// newBoundedDialer limits the dials of transport. For an https URL, requests share a single permit at first, because
-// most servers speak HTTP/2: all requests can then use the connection of the first dial. Only that connection shows
-// whether the server speaks HTTP/1.1, in which case connected adds the other permits.
+// newBoundedDialer limits the dials of transport. For an https URL, there is only one permit at first. Most servers
+// speak HTTP/2, so all requests can share the first connection. Only when it is open does the transport know whether
+// the server speaks HTTP/1.1. In that case, connected adds the other permits.
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
 	b := &boundedDialer{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
 	if scheme == "http" { // plain http URLs do not support HTTP/2
@@ -161,9 +161,10 @@ func (s *permits) fail(err error) {
 	s.failed, s.cancel = context.WithCancelCause(context.Background())
 }
 
-// These limits apply to the HTTP/2 connections that one request opens. With the default client, a request needs a second
-// connection only if the server does not serve it on the first. With a custom client, concurrent requests also take each
-// other's connections: one of 1,000 requests opened 16 connections to a server with 10 streams per connection.
+// These limits apply to the HTTP/2 connections that one request opens. With the default client, a request needs a
+// second connection only if the server does not serve it on the first. With a custom client, concurrent requests also
+// take each other's connections. For example, when 1,000 requests were sent to a server with 10 streams per connection,
+// one of them opened 16 connections.
 const (
 	maxConnections       = 3
 	maxCustomConnections = 20

@@ -11,11 +11,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// errPath reports a request path without a leading slash. Such a path would change the host in the URL, so another host
-// would receive the credentials.
+// errPath reports a request path without a leading slash. Such a path would become part of the URL's host, so another
+// host would receive the credentials.
 var errPath = errors.New("http: the request path must start with a slash, for example /api/v1/pods")
 
-// errPartial reports a 206 response. No request asks for a range, so the missing objects would look deleted.
+// errPartial reports a 206 response. No request asks for a range, so such a response lacks objects, which would then
+// look deleted.
 var errPartial error = &lw.StatusError{Code: 206, Reason: "PartialContent", Message: "the response is only a part of the resource"}
 
 // isToken reports whether text is valid in an Authorization header. net/http and fetch quote invalid text in their

@@ -30,11 +30,11 @@ type Transport struct {
 type state struct {
 	opts    Options        // a copy, because the caller may change its options
 	server  *url.URL       // only requests to its origin receive credentials
-	client  http.Client    // a template; do copies it and sets the Transport field of the copy
+	client  http.Client    // a template, which do copies to set the copy's Transport
 	secrets redact.Secrets // secrets that every request to the server contains
 
 	readFile  func(purpose, path string) ([]byte, error)
-	reading   chan struct{} // a lock; held while the files are read and credentials are replaced
+	reading   chan struct{} // a lock, held while the files are read and credentials are replaced; a channel, so that waiting can end with a context
 	mu        sync.Mutex
 	active    credentials
 	checkedAt time.Time // when the files were last read
@@ -108,7 +108,7 @@ func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.He
 	return response.Header, connection, secrets.Text, nil
 }
 
-// Format prints only the server's origin, for every fmt verb. Without it, the verb %s would print the secrets.
+// Format prints only the server's origin, for every fmt verb. Without this method, fmt would print the secrets for %s.
 func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
@@ -278,8 +278,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the response. If other round trippers are in use now, Close also closes the idle connections of the
-// request's own round trippers, because no later request will.
+// Close closes the response. If the credentials were replaced in the meantime, Close also closes the idle connections
+// with the old credentials, because no later request will use them.
 func (b *body) Close() error {
 	err := b.ReadCloser.Close()
 	b.end()

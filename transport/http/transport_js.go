@@ -45,7 +45,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	b, err := t.fetch(ctx, url, token, req)
 	if rejected, ok := errors.AsType[*lw.StatusError](err); ok && rejected.Code == 401 && t.opts.TokenFunc != nil {
 		_, fresh, failure := t.Address(ctx, req)
-		if failure == nil && fresh != token { // without a different token, the first error is more useful
+		if failure == nil && fresh != token { // with the same token, a second request would fail in the same way
 			return t.fetch(ctx, url, fresh, req)
 		}
 	}
@@ -75,7 +75,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		stream.Add("If-None-Match", req.IfNoneMatch)
 	}
 	if req.Watch {
-		stream.Add("Accept-Encoding", "identity") // has an effect only in Node.js, because browsers ignore it
+		stream.Add("Accept-Encoding", "identity") // only for Node.js, because browsers ignore it
 	}
 	for name, values := range t.opts.Header {
 		for _, value := range values {

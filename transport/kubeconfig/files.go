@@ -30,7 +30,7 @@ func newLoader(opts *Options) *loader {
 			continue
 		}
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = failed.Err // without the path, because the location contains it
+			err = failed.Err // without the path, because the location already contains it
 		}
 		if err != nil {
 			l.fail(Error{File: path, err: err})
@@ -119,7 +119,7 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 		return f
 	}
 	var members map[string]yaml.Node
-	err := node.Decode(&members) // the mapping's own members override the members that it merges with "<<"
+	err := node.Decode(&members) // the mapping's own members take precedence over those that it merges with "<<"
 	mistake, ok := errors.AsType[*yaml.TypeError](err)
 	switch {
 	case node.Kind != yaml.MappingNode:
@@ -164,7 +164,7 @@ func resolve(node *yaml.Node) *yaml.Node {
 // fail records a mistake in a field, which may be missing.
 func (f *fields) fail(name, message string) { f.failAt(name, f.members[name], errors.New(message)) }
 
-// failIf records an error about a field. It ignores nil, so that callers need no check.
+// failIf records an error about a field. It ignores nil, so that callers need not check for it.
 func (f *fields) failIf(name string, err error) {
 	if err != nil {
 		f.failAt(name, f.members[name], err)
@@ -212,7 +212,7 @@ func (f *fields) boolean(name string) (value bool) {
 func (f *fields) data(name string) []byte {
 	data, err := base64.StdEncoding.DecodeString(f.string(name))
 	if err != nil {
-		f.fail(name, "the value is not valid base64") // replaces the error of package base64, which contains only a byte offset
+		f.fail(name, "the value is not valid base64") // the error of package base64 would contain only a byte offset
 	}
 	return data
 }

@@ -146,8 +146,8 @@ func (l *loader) selectContext() {
 	}
 }
 
-// find returns the fields of an entry. option is the name that the caller requires, or "". The fields are empty if name
-// is "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
+// find returns the fields of the entry with this name, or empty fields if name is "". option is the name from the
+// caller's options, or "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
 	if entry := l.entries[kind][name]; entry != nil {
 		return entry()
@@ -186,8 +186,8 @@ func (l *loader) account(name string) string {
 	return filepath.Join(cmp.Or(l.ServiceAccount, "/var/run/secrets/kubernetes.io/serviceaccount"), name)
 }
 
-// inPod reports whether the process runs in a Pod with a service account. An unreadable account counts, because
-// serviceAccount reports it.
+// inPod reports whether the process runs in a Pod with a service account. It returns true even if the account cannot be
+// read, because serviceAccount then reports why.
 func (l *loader) inPod() bool {
 	info, err := os.Stat(l.account("token"))
 	missing := errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()
@@ -205,7 +205,7 @@ func (l *loader) serviceAccount() *fields {
 	if l.config.Namespace == "" {
 		text, err := os.ReadFile(l.account("namespace"))
 		if !errors.Is(err, fs.ErrNotExist) {
-			account.failIf("namespace", err) // the namespace "default" would show the objects of another user
+			account.failIf("namespace", err) // an error, because falling back to the namespace "default" could show the objects of others
 		}
 		l.config.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")
 	}

@@ -40,7 +40,7 @@ type plugin struct {
 
 	lock           chan struct{} // held while a goroutine reads the cached credential or runs the plugin
 	lastCredential *lwhttp.Credential
-	expires        time.Time // time when the credential expires; zero if it does not expire
+	expires        time.Time // when the credential expires; zero means never
 }
 
 // exec configures a CredentialFunc that runs the user's credential plugin.
@@ -160,8 +160,8 @@ func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*
 	}
 	given, until, err := p.run(ctx)
 	if err == nil && rejected != nil && !until.IsZero() && !time.Now().Before(until) {
-		// If the server has not rejected a credential, an expired credential is accepted, because the local clock may
-		// be wrong.
+		// Unless the server has rejected a credential, use even one that seems to have expired, because the local clock
+		// may be wrong.
 		err = fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339))
 	}
 	if err != nil {
@@ -248,7 +248,7 @@ func (p *plugin) failed(err error) *Error {
 		}
 	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
-		err = missing.Err // the inner error, because the message already contains the command
+		err = missing.Err // only the inner error, because the message already contains the command
 	}
 	failed.err = fmt.Errorf("the credential plugin %s: %w%s", p.command, err, install)
 	return &failed

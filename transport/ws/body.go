@@ -23,7 +23,7 @@ type body struct {
 	limit      int64
 	stopWatch  func() bool // stops context.AfterFunc, which closes the connection when ctx is done
 
-	// The timers run only during a Read, because a slow reader does not make the peer silent.
+	// The timers run only during a Read, because a reader that is slow does not mean that the peer is silent.
 	ping, silence *time.Timer
 
 	message    io.Reader // the message that is being read, or nil
@@ -32,8 +32,8 @@ type body struct {
 }
 
 const (
-	pingInterval = 30 * time.Second // time without data after which the client sends a ping
-	pongTimeout  = 15 * time.Second // time from the ping until the client closes the connection, as over HTTP/2 in transport/http
+	pingInterval = 30 * time.Second // the client sends a ping after this time without data
+	pongTimeout  = 15 * time.Second // the client closes the connection if this time passes after the ping, as over HTTP/2 in transport/http
 )
 
 func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int64) *body {

@@ -21,7 +21,7 @@ import (
 type connection struct {
 	net.Conn // nil, because gorilla calls no other methods
 	upgraded io.ReadWriteCloser
-	redact   func(text string) string // removes the credential of the request from text of the server
+	redact   func(text string) string // removes the request's credential from text that the server has sent
 
 	response bytes.Buffer // the part of the handshake response that gorilla has not read yet
 	readErr  error        // final error of reads
@@ -64,7 +64,7 @@ func (c *connection) giveUp() {
 	_ = c.upgraded.Close()
 }
 
-// Read never returns an error together with data, because gorilla would attribute the error to this data.
+// Read never returns an error together with data, because gorilla would then report the error too early, for this data.
 func (c *connection) Read(p []byte) (n int, err error) {
 	switch {
 	case c.response.Len() > 0:

@@ -40,7 +40,7 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if !req.Watch {
 		return t.base.Open(ctx, req)
 	}
-	probe := *req                                 // Firefox reports a response only after its first byte or at its end, so the probe must end soon
+	probe := *req                                 // the probe must end soon, because Firefox reports a response only after its first byte or at its end
 	probe.Query = "timeoutSeconds=2&" + req.Query // comes first, because servers use the first value of a repeated parameter
 	for range 2 {
 		b, err := t.dial(ctx, req)

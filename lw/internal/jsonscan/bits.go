@@ -11,7 +11,7 @@ const (
 )
 
 // load returns the eight bytes of b that begin at i. It panics if b is too short. The compiler turns it into a single
-// load. It replaces a function of encoding/binary, which imports package reflect.
+// load. The same function exists in encoding/binary, but that package imports reflect, which is large.
 func load(b []byte, i int) uint64 {
 	w := b[i : i+8 : i+8]
 	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |

@@ -12,7 +12,7 @@ const (
 
 	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
 	streamBuffer = 64 << 10 // buffer size in bytes of a stream that is receiving data
-	largeBuffer  = 1 << 20  // size in bytes above which a buffer is replaced by a smaller buffer after its large frame was consumed
+	largeBuffer  = 1 << 20  // a buffer larger than this, in bytes, is replaced by a smaller one once its large frame has been consumed
 )
 
 // pool holds unused buffers for streams that receive data. An idle watch returns its buffer to the pool.

@@ -58,7 +58,7 @@ func TooLarge(offset int64, limit int) error {
 // Err returns the first error: io.EOF after a clean end of the stream, a *[SyntaxError] or an error from the source.
 func (r *Reader) Err() error { return r.err }
 
-// Fail records err unless an error was recorded before. It returns false.
+// Fail records err, unless an earlier error was recorded. It returns false, so that callers can return its result.
 func (r *Reader) Fail(err error) bool {
 	if r.err == nil {
 		r.err = err

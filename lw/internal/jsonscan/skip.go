@@ -38,8 +38,8 @@ func (r *Reader) SkipValue() {
 }
 
 // skip steps over one value. It is the hot path of the library, so it keeps the data and the position in local
-// variables. Methods that may refill the buffer return both again. After an error they return the position of a zero
-// byte, so that toComma ends the loop.
+// variables. Methods that may refill the buffer return both anew, because refilling may move the data. After an error
+// they return the position of a zero byte, which makes toComma end the loop.
 //
 // skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most names and
 // strings end within their first step.

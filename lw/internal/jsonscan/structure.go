@@ -47,8 +47,8 @@ func (r *Reader) take(c byte, expected string) bool {
 	return true
 }
 
-// expectedNext records that a comma or a closing bracket is missing, and returns false. A concatenation here
-// would be inlined into More and slow it down.
+// expectedNext records that a comma or a closing bracket is missing, and returns false. It does not concatenate
+// strings, because the compiler would inline that into More, which would become slower.
 func (r *Reader) expectedNext(closing byte) bool {
 	if closing == '}' {
 		return r.Expected("',' or '}'")

@@ -35,7 +35,8 @@ func SkipSpace(text string, i int) int {
 func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
 
 // bracketEnd returns the index of the first byte after an array or object of valid JSON. The opening bracket is at
-// index i-1. It processes eight bytes at once, because indexes of a cache call it for each object that arrives.
+// index i-1. It must be fast, because the indexes of a cache call it for each object that arrives, so it processes
+// eight bytes at once.
 func bracketEnd(text string, i int) int {
 	b := unsafe.Slice(unsafe.StringData(text), len(text)) // must not be modified, because b and text share memory
 	open, inside := 1, uint64(0)                          // `inside` is all ones within a string, and zero elsewhere
