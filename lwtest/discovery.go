@@ -116,8 +116,8 @@ func definedBy(crd *object) (*resource, error) {
 	return r, nil
 }
 
-// define serves a custom resource instead of a resource with the same name, whose watches end. It changes nothing if an
-// equal resource is served, because a new label of a definition must not end watches. The caller must hold s.mu.
+// define adds a custom resource. It replaces a resource with the same name and ends its watches, unless the two are
+// equal, because a new label on a definition must not end watches. The caller must hold s.mu.
 func (s *Server) define(r *resource) {
 	r.generation = true
 	if len(r.columns) == 0 {
@@ -137,7 +137,7 @@ func (s *Server) undefine(r *resource) {
 	s.resources = s.without(r)
 }
 
-// without returns the resources except the one with the name of r. The caller must hold s.mu.
+// without returns all resources except the one with the same name as r. The caller must hold s.mu.
 func (s *Server) without(r *resource) []*resource {
 	return slices.DeleteFunc(slices.Clone(s.resources), func(old *resource) bool { return old.id() == r.id() })
 }
@@ -188,7 +188,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	case parts[0] == "apis" && len(parts) == 3 && slices.Contains(s.versions(parts[1]), parts[2]):
 		send(w, r, http.StatusOK, s.resourceList(parts[1], parts[2]))
 	case parts[0] == "openapi":
-		fail(w, r, noResource()) // clients also work without an OpenAPI schema
+		fail(w, r, noResource()) // for example the OpenAPI schema, without which clients also work
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}
@@ -336,8 +336,8 @@ func (s *Server) versions(group string) []string {
 	return s.distinct(func(r *resource) (string, bool) { return r.version, r.group == group })
 }
 
-// distinct calls name for each resource and returns the distinct names that name selects, in the order of the
-// resources.
+// distinct calls name for each resource, and returns the names for which selected is true, in the order of the
+// resources and without duplicates.
 func (s *Server) distinct(name func(*resource) (name string, selected bool)) (names []string) {
 	for _, res := range s.registered() {
 		if name, selected := name(res); selected && !slices.Contains(names, name) {

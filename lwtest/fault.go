@@ -68,9 +68,9 @@ func Stall() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }
 }
 
-// Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event, and
-// ends the watch. Over WebSocket, the client must end it, because Firefox loses messages that arrive just before the
-// connection is cut. Unlike [Server.Compact], it does not expire resourceVersions.
+// Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event,
+// and ends the watch. Over WebSocket, the client must end the watch, because Firefox loses messages that arrive just
+// before a connection is cut. Unlike [Server.Compact], it does not expire resourceVersions.
 func Expire(n int) Fault {
 	last := eventFrame("ERROR", encodeStatus(expired("too old resource version: 1 (2)"), ""))
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -109,12 +109,12 @@ func newFrame(opcode byte, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// replacer is a ResponseWriter that replaces the data of a single write. It relies on handlers that write each event or
-// list with a single call. For a WebSocket, it replaces a TEXT message of the connection instead.
+// replacer is a ResponseWriter that replaces one event or list. It relies on the handlers, which write each of them
+// with a single call. For a WebSocket, it replaces a TEXT message on the connection instead.
 type replacer struct {
 	http.ResponseWriter
 	socket bool
-	left   int // number of events to forward unchanged; if negative, with(nil) follows the handshake
+	left   int // number of events to forward unchanged; if negative, with(nil) is called after the handshake
 	with   func(event []byte) (sent []byte, goOn bool)
 }
 

@@ -71,14 +71,14 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	match := q.Get("resourceVersionMatch")
 	switch {
 	case version == "0":
-		return s.read(q, 0, "", 0) // the watch cache of kube-apiserver ignores limit
+		return s.read(q, 0, "", 0) // without a limit, like kube-apiserver's watch cache
 	case match == "Exact", match == "" && revision > 0 && limit > 0:
 		return s.read(q, revision, "", limit)
 	}
 	return s.read(q, 0, "", limit)
 }
 
-// proceed returns the page that a continue token refers to.
+// proceed returns the page for a continue token.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	if v := q.Get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")

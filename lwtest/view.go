@@ -94,7 +94,7 @@ func (v *view) bookmark(revision int64, end bool) []byte {
 
 // list returns the page as kube-apiserver would encode it, with the same key order.
 func (v *view) list(p *page) []byte {
-	sorted := v.form == fullForm && !v.res.builtin // like the objects of custom resources
+	sorted := v.form == fullForm && !v.res.builtin // custom resources have sorted keys, so items come before metadata
 	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
 	if p.proceed != "" || sorted {
 		meta["continue"] = p.proceed

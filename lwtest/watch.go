@@ -121,7 +121,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
 		frames, changed, err := w.read()
 		if err != nil {
-			return // kube-apiserver does not send an ERROR event either
+			return // without an ERROR event, like kube-apiserver
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
@@ -171,7 +171,8 @@ func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	}
 }
 
-// beforeDeadline is the time between the last bookmark and the deadline of a watch.
+// beforeDeadline is the time between a watch's last bookmark and its timeout. kube-apiserver also sends a bookmark
+// shortly before the timeout, so that the client can resume from a recent resourceVersion.
 const beforeDeadline = 1400 * time.Millisecond
 
 // afterBookmark returns the time of the next bookmark. now is the time of the previous bookmark.

@@ -34,9 +34,9 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 		below = replaced.Conn
 	}
 	if encrypted, ok := below.(*tls.Conn); ok {
-		below = encrypted.NetConn() // skips the TLS close_notify alert, as if the server had been killed
+		below = encrypted.NetConn() // to skip the TLS close_notify alert, as if the server had been killed
 	}
-	s.conns.Store(below, nil) // net/http does not close hijacked connections
+	s.conns.Store(below, nil) // because net/http does not close hijacked connections
 	defer s.conns.Delete(below)
 	s.mu.Lock()
 	down := s.down
@@ -79,7 +79,7 @@ func (s *Server) answerPings(conn *websocket.Conn) {
 		}
 		return nil
 	})
-	conn.SetCloseHandler(func(int, string) error { return nil }) // the server always sends 1000 instead of echoing the code
+	conn.SetCloseHandler(func(int, string) error { return nil }) // like kube-apiserver, the server sends 1000 instead of echoing the code
 	for {
 		if _, _, err := conn.NextReader(); err != nil {
 			return

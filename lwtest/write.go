@@ -208,7 +208,7 @@ func (s *Server) remove(res *resource, namespace, name, uid string, revision int
 		return nil, conflict(res, name, "Precondition failed: ResourceVersion in precondition: %d, ResourceVersion in object meta: %d", revision, entry.Revision)
 	}
 	if entry.Value.defines != nil {
-		s.undefine(entry.Value.defines) // like kube-apiserver, deletes the objects before their definition
+		s.undefine(entry.Value.defines) // like kube-apiserver, it deletes the objects before their definition
 	}
 	last := entry.Value.withVersion(res, s.log.Revision()+1)
 	s.log.Delete(res.id(), key, 0, last)

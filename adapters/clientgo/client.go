@@ -30,7 +30,7 @@ type client struct {
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 
 	source  lw.Source[*object]
-	attempt attempt // only the informer's own goroutine uses it
+	attempt attempt // used only by the informer's own goroutine
 }
 
 func (l *client) Source() *lw.Source[*object] { return &l.source }
@@ -62,7 +62,7 @@ func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 		made.Watch(ctx, opts.PassLookup(l, made))(func(event lw.Event[*object], err error) bool {
 			switch event.Type {
 			case lw.Synced:
-				l.attempt.kind = watching // the list is complete, and its request continues as a watch
+				l.attempt.kind = watching // the streaming list is complete, and its request continues as a watch
 			case lw.WatchStarted:
 				l.attempt.opened = true
 			}
@@ -130,7 +130,7 @@ func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Clie
 	}
 }
 
-// wantsProtobuf reports whether an Accept header prefers protobuf, as those of package lw do.
+// wantsProtobuf reports whether an Accept header from package lw prefers protobuf.
 func wantsProtobuf(accept string) bool { return strings.HasPrefix(accept, runtime.ContentTypeProtobuf) }
 
 // allowsProtobuf reports whether an Accept header sent by client-go allows protobuf. It ignores "*/*", because
@@ -139,8 +139,8 @@ func allowsProtobuf(accept string) bool {
 	return accept == "" || strings.Contains(accept, runtime.ContentTypeProtobuf)
 }
 
-// requireProtobuf turns a JSON response into a 406 response if the request prefers protobuf, so that the client
-// switches to JSON. A response without a Content-Type counts as JSON.
+// requireProtobuf turns a JSON response into a 406 response if the request prefers protobuf. The client then switches
+// to JSON, as it does when a server rejects protobuf. A response without a Content-Type counts as JSON.
 func requireProtobuf(request *http.Request, response *http.Response) error {
 	if !wantsProtobuf(request.Header.Get("Accept")) || response.StatusCode != http.StatusOK {
 		return nil
@@ -157,8 +157,8 @@ func requireProtobuf(request *http.Request, response *http.Response) error {
 var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client from WrapHTTPClient: " +
 	"create its clientset with one, or use client-go's informers, for example with a fake clientset")
 
-// source is an informer's [lw.Transport]. It calls the ListerWatcher once to record a request, which is never sent.
-// Every request that the informer then sends uses the server, path, selectors and headers of the recorded request.
+// source is an informer's [lw.Transport]. It calls the ListerWatcher once, to record a request that is never sent. From
+// this request, the informer learns the server, the path, the selectors and the headers for its own requests.
 type source struct {
 	lister cache.ListerWithContext
 	accept *string // if not nil, replaces the Accept header of the recorded request
@@ -168,7 +168,7 @@ type source struct {
 	failure    error // permanent error that every request returns, or nil
 }
 
-// collection is the target of an informer's requests.
+// collection describes where an informer sends its requests.
 type collection struct {
 	transport *lwhttp.Transport
 	server    string // scheme and host of the URL
@@ -185,7 +185,7 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	own := *req
 	_, version := c.resource()
 	switch {
-	case version != "" && strings.HasSuffix(version, req.Path): // lw checks the collection's kind
+	case version != "" && strings.HasSuffix(version, req.Path): // a discovery request, with which lw checks the collection's kind
 		own.Path = version
 	case c.query != "":
 		own.Path, own.Query = c.path, c.query+"&"+req.Query

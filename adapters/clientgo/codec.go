@@ -58,8 +58,8 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	return c
 }
 
-// textCodec is the [lw.Codec] of the JSON of objects. While parsed is set, Decode returns it and ignores its parameter.
-// With this field, a restore can compress objects that it read from a file.
+// textCodec is the [lw.Codec] for objects in JSON. While parsed is set, Decode returns it and ignores its parameter, so
+// that a restore can compress objects that it has read from a file.
 type textCodec struct {
 	lw.Codec[*lw.Object]
 	parsed *lw.Object // set only during a restore, when the informer decodes nothing else
@@ -102,7 +102,7 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	return c.keep(&object{encoded: text})
 }
 
-// decodeSaved is like Decode for the JSON of a saved object.
+// decodeSaved is like Decode, but for the JSON of a saved object.
 func (c *objectCodec) decodeSaved(text []byte) (*object, error) {
 	o, err := lw.ParseObject(text)
 	if err != nil {
@@ -137,8 +137,9 @@ func (c *objectCodec) same(o *object, s *lw.Scanned) bool {
 // Identity implements [lw.Codec].
 func (c *objectCodec) Identity() lw.Identity[*object] { return lw.Identity[*object]{Same: c.same} }
 
-// transformed applies the transform and returns the object to store. If the result of the transform has the Go type of
-// the informer, the object contains the result in encoded form. Otherwise the object refers to the result itself.
+// transformed applies the transform and returns the object to store. If the transform's result has the informer's Go
+// type, the object contains the encoded result. Otherwise it refers to the result itself, because it could not be
+// decoded again.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {
@@ -182,13 +183,14 @@ type encoded interface {
 
 func (o *object) Key() lw.Key { return lw.KeyOf(o) }
 
-// decoded holds a weak pointer to the decoded struct of an object.
+// decoded holds a weak pointer to an object's decoded struct, so that readers can share the struct, but the garbage
+// collector can free it.
 type decoded struct {
-	first  weak.Pointer[byte] // first byte of the struct, whose type is known only at run time
-	strong any                // the value if the object cannot be decoded again, otherwise nil
+	first  weak.Pointer[byte] // first byte of the struct, because the struct's type is known only at run time
+	strong any                // the struct itself if the object could not be decoded again, otherwise nil
 	err    error              // why the object cannot be decoded, or nil
 	read   atomic.Int64       // Unix time of the last read, in nanoseconds
-	kept   atomic.Bool        // the list of recently read structs contains the struct
+	kept   atomic.Bool        // whether the struct is in the list of recently read structs
 }
 
 // Equal reports whether two objects have the same encoding.
@@ -255,7 +257,8 @@ type message struct {
 // part is the location of a metadata string in message.raw, in bytes.
 type part struct{ start, size uint32 }
 
-// newMessage returns a message with a copy of data. It returns an error if a metadata string does not occur in data.
+// newMessage returns a message with a copy of data. The metadata strings must occur in data, because the message stores
+// only their positions.
 func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
 	m := &message{}
 	for _, field := range []struct {
@@ -325,8 +328,8 @@ func (d *decoder) metadataOnly() bool {
 	return d.example == reflect.TypeFor[*metav1.PartialObjectMetadata]()
 }
 
-// restoresFields reports whether [slim.restore] can be used with the Go type of the informer. An unstructured object is
-// excluded, because it contains fieldsV1 as nested maps, which decoding the whole text creates fastest.
+// restoresFields reports whether [slim.restore] can be used with the informer's Go type. It returns false for
+// unstructured objects. They contain fieldsV1 as nested maps, so decoding the whole text is faster.
 func (d *decoder) restoresFields() bool {
 	return d.example.Implements(reflect.TypeFor[metav1.Object]()) && !d.example.Implements(reflect.TypeFor[runtime.Unstructured]())
 }
@@ -362,7 +365,7 @@ func (d *decoder) encode(object runtime.Object, previous encoded) encoded {
 	return nil
 }
 
-// messageOf returns the message that data, the encoding of object, contains.
+// messageOf returns a message for data, which is the encoding of object.
 func messageOf(data []byte, object runtime.Object) (*message, error) {
 	o := object.(metav1.Object)
 	return newMessage(data, []byte(o.GetNamespace()), []byte(o.GetName()), []byte(o.GetUID()), []byte(o.GetResourceVersion()))
@@ -394,7 +397,7 @@ func (d *decoder) decode(from encoded) (runtime.Object, error) {
 // keepFor is the minimum time for which a struct stays in memory after its last read.
 const keepFor = 10 * time.Second
 
-// recent keeps recently read structs in memory, so that repeated reads need not decode them again.
+// recent holds strong pointers to recently read structs, so that repeated reads need not decode them again.
 type recent struct {
 	now func() time.Time
 

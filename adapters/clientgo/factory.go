@@ -99,8 +99,7 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 	for _, t := range scheme.Scheme.KnownTypes(gvr.GroupVersion()) {
 		example := reflect.New(t).Interface().(runtime.Object)
 		if resource, err := codec.ResourceOf(example, ""); err == nil && identity(resource) == gvr {
-			// The informer must be registered first, so that client-go's ForResource finds it by the Go type of its
-			// objects.
+			// Register the informer first, so that client-go's ForResource finds it by the Go type of its objects.
 			f.InformerFor(example, nil)
 		}
 	}
@@ -120,7 +119,7 @@ type FactoryOptions struct {
 	Extras
 }
 
-// collections creates the informers of a factory.
+// collections creates the informers for a factory.
 type collections struct {
 	config  *rest.Config
 	http    *http.Client
@@ -275,8 +274,8 @@ func (r *resources) Shutdown() {
 	r.running.Wait()
 }
 
-// The constructors that client-go has for each API group take an informer factory. The methods in this file pass f,
-// so that the groups use this package's informers.
+// For each API group, client-go has a constructor that takes an informer factory. The methods below pass f, so that the
+// groups use this package's informers.
 
 func (f *factory) Admissionregistration() admissionregistration.Interface {
 	return admissionregistration.New(f, f.opts.Namespace, f.opts.TweakListOptions)

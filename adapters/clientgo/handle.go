@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// handle replaces a decoded struct for readers that copy each object. It decodes the object instead of copying it, so
+// handle stands for an object that its reader will copy. Instead of copying a decoded struct, it decodes a new one, so
 // no decoded struct stays in memory.
 type handle struct {
 	decoder *decoder
@@ -23,8 +23,8 @@ type handle struct {
 	shared  bool // the reader wants to share nested values with other readers
 }
 
-// handle returns a *handle for o. It returns the transform's result if the store keeps that instead of an encoding, and the
-// error if o could not be decoded before.
+// handle returns a *handle for o, or the transform's result if the store keeps that instead of an encoding. If o could
+// not be decoded before, it returns the error.
 func (d *decoder) handle(o *object, shared bool) (any, error) {
 	if known := o.decoded.Load(); known != nil {
 		if known.strong != nil {
@@ -40,8 +40,9 @@ func (d *decoder) handle(o *object, shared bool) (any, error) {
 // GetObjectKind implements [runtime.Object].
 func (*handle) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject decodes a new struct, which shares no memory with other structs unless the reader asked for that. If
-// decoding fails, it returns an *undecodable. Readers cannot use it, and the indexer reports the error to the next reader.
+// DeepCopyObject decodes a new struct, which shares no memory with other structs unless the reader asked for that. It
+// cannot return an error. So if decoding fails, it returns an *undecodable, which readers cannot use, and the indexer
+// reports the error to the next reader.
 func (h *handle) DeepCopyObject() runtime.Object {
 	object, err := h.decoder.newStruct(h.object, h.shared)
 	if err != nil {
@@ -59,8 +60,9 @@ func structOf(obj any) any {
 	return obj
 }
 
-// newStruct returns a struct that the caller may modify. It decodes the object. If another reader already uses a struct that
-// was decoded from JSON, newStruct copies that struct instead, because JSON is slow to decode. If shared is set, only the outermost struct or map is new, because controller-runtime sets the kind in it.
+// newStruct decodes an object into a struct that the caller may modify. If another reader already uses a struct that
+// was decoded from JSON, newStruct copies that one instead, because JSON is slow to decode. If shared is set, only the
+// outermost struct or map is new. It must be new, because controller-runtime sets the kind in it.
 func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 	if shared {
 		value, err := d.read(o, true)
@@ -91,8 +93,8 @@ func (h *handle) GetObjectMeta() metav1.Object {
 	}, h.object}
 }
 
-// metadata reads the labels only when a reader asks for them, because controller-runtime gets the metadata of each object
-// even if it selects all objects.
+// metadata reads the labels only when a reader asks for them. controller-runtime gets each object's metadata even if it
+// selects all objects, and then does not look at the labels.
 type metadata struct {
 	metav1.ObjectMeta
 	of *object
@@ -104,8 +106,8 @@ func (m *metadata) GetLabels() map[string]string { return maps.Collect(labelsOf(
 // undecodable is the copy of an object that cannot be decoded. Its type name appears in controller-runtime's error.
 type undecodable struct{ *handle }
 
-// labelsOf iterates over the labels of a stored object. It does not decode the rest of the object. If the store keeps the
-// transform's result, readers see the labels of that result.
+// labelsOf iterates over the labels of a stored object. It does not decode the rest of the object. If the store keeps
+// the transform's result, it iterates over that result's labels.
 func labelsOf(o *object) iter.Seq2[string, string] {
 	if known := o.decoded.Load(); known != nil && known.strong != nil {
 		result, err := meta.Accessor(known.strong)
@@ -134,7 +136,8 @@ const (
 	valueField    = 2
 )
 
-// labels iterates over the labels in a message. The message is well-formed, because the engine has read its metadata.
+// labels iterates over the labels in a message. The message is well-formed, because package lw has already read its
+// metadata.
 func (m *message) labels() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for metadata := range messageFields(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)), metadataField) {

@@ -19,11 +19,11 @@ import (
 // errReadOnly is returned by all methods that would modify the store.
 var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
-// indexer implements [cache.Indexer] for an informer.
+// indexer implements [cache.Indexer] on an informer's store.
 type indexer struct {
 	informer *informer
 	store    *lwcache.Store[*object]
-	copying  bool // return a *handle instead of a decoded struct
+	copying  bool // whether to return a *handle instead of a decoded struct
 
 	*indexSet
 }
@@ -48,8 +48,8 @@ func newIndexer(i *informer) *indexer {
 	}
 }
 
-// read returns a stored object in the form that the indexer's readers expect. shared is set if a copying reader wants to share
-// nested values.
+// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. shared is
+// set if a copying reader wants to share nested values.
 func (x *indexer) read(o *object, shared bool) (any, error) {
 	if x.copying {
 		return x.informer.decoder.handle(o, shared)
@@ -65,7 +65,7 @@ func (x *indexer) Replace([]any, string) error { return errReadOnly }
 // Resync does nothing, as in client-go.
 func (x *indexer) Resync() error { return nil }
 
-// Bookmark does nothing, because the engine already passes all resourceVersions to the store.
+// Bookmark does nothing, because the informer already passes all resourceVersions to the store.
 func (x *indexer) Bookmark(string) {}
 
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
@@ -137,7 +137,8 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.readAll(seen.UnsortedList(), false)
 }
 
-// ByIndex implements [cache.Indexer]. It also finds objects by [LabelField], as controller-runtime's cache names its index.
+// ByIndex implements [cache.Indexer]. Its name may also be the one that controller-runtime's cache gives to an index of
+// a [LabelField].
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	key, labeled := strings.CutPrefix(name, "field:"+labelField)
 	key, shared := strings.CutPrefix(key, "field:"+sharedField)
@@ -158,16 +159,16 @@ const (
 	sharedSuffix = "\x00shared"
 )
 
-// LabelField returns the name of a field for field selectors of controller-runtime's cache. Its value is the value of a
-// label. The informers of this package build an index when the field is first used.
+// LabelField returns the name of a field that stands for a label in a field selector for controller-runtime's cache.
+// This package's informers build an index when the field is first used.
 func LabelField(key string) string { return labelField + key }
 
 // SharedField is like [LabelField], but readers of an informer with CopyingReaders share nested values of the objects. With
 // an empty key, the field selects all objects, and its value must be empty.
 func SharedField(key string) string { return sharedField + key }
 
-// SharedName returns a name with which a reader of an informer with CopyingReaders finds the object with this name, and
-// shares nested values with other readers.
+// SharedName returns another name for the object with this name. With it, a reader of an informer with CopyingReaders
+// gets an object that shares nested values with other readers.
 func SharedName(name string) string { return name + sharedSuffix }
 
 const (
@@ -178,8 +179,8 @@ const (
 	// looked up in all objects.
 	maxLabelIndexes = 8
 
-	// maxLabelEntries limits the memory of the label indexes of an informer, together. An index counts as one entry for each
-	// object in the store when the index is built. An entry takes at most about 100 bytes.
+	// maxLabelEntries limits the memory of all label indexes of an informer together. When an index is built, it counts
+	// as one entry for each object in the store. An entry takes at most about 100 bytes.
 	maxLabelEntries = 1_000_000
 )
 
@@ -203,7 +204,7 @@ func (x *indexer) byLabel(key, value, namespace string) []*object {
 	if index != nil {
 		found = index.List(value)
 	} else {
-		found = x.store.List() // the reader compares the labels
+		found = x.store.List() // without an index, the reader itself compares the labels
 	}
 	if namespace != allNamespaces {
 		found = slices.DeleteFunc(slices.Clone(found), func(o *object) bool { return o.GetNamespace() != namespace })

@@ -30,8 +30,8 @@ type InformerOptions struct {
 	// need not keep a decoded object. GetStore and handlers are not affected.
 	CopyingReaders bool
 
-	// Identifier enables the metric for the store's resourceVersion, as in [cache.SharedIndexInformerOptions].
-	// There are no queue metrics, because the store applies each event when it arrives.
+	// Identifier enables the metric for the store's resourceVersion, as in [cache.SharedIndexInformerOptions]. There
+	// are no queue metrics, because the store applies each event when it arrives, without a queue.
 	Identifier cache.InformerNameAndResource
 	// InformerMetricsProvider provides the metric. nil means the provider set with
 	// [cache.SetInformerMetricsProvider].
@@ -119,7 +119,7 @@ type informer struct {
 	meter       cache.Store      // nil if the informer has no identifier
 	cause       error            // why the informer was last interrupted; only the goroutine of Run uses cause and reported
 	reported    bool             // whether client-go would call its watch error handler for cause
-	reflector   *cache.Reflector // never runs; only identifies the informer to the watch error handler
+	reflector   *cache.Reflector // never runs; the watch error handler receives it to identify the informer
 
 	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true
 
@@ -153,7 +153,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 // follow runs the inner informer with the trace and the state directory from Extras.
 func (i *informer) follow(ctx context.Context) {
 	ctx = i.traced(ctx)
-	if c, err := i.source.resolve(ctx); err == nil { // after an error, inner.Run resolves the source again and reports the error
+	if c, err := i.source.resolve(ctx); err == nil { // ignore an error, because inner.Run resolves the source again and reports it
 		if i.extras.StateDir != "" {
 			defer keepState(ctx, i, c)()
 		}
@@ -345,7 +345,7 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
 		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
 	})
-	// client-go's informer names the handler. That informer never runs.
+	// client-go chooses a handler's name when it is added to an informer. This informer never runs.
 	named, err := cache.NewSharedIndexInformer(nil, i.example, 0, nil).AddEventHandler(handler)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// slim is a stored object in JSON whose text lacks the members fieldsV1 of metadata.managedFields. A value of fieldsV1 names
-// the fields that a program has set, so objects that were written by the same program often have equal values. All objects
-// of the process share equal values. slim implements [encoded].
+// slim is a stored object in JSON whose text lacks the fieldsV1 members in metadata.managedFields. The value of such a
+// member names the fields that a program has set, so objects that were written by the same program often have equal
+// values. The process keeps each value only once. slim implements [encoded].
 type slim struct {
 	*lw.Object
 	cuts []cut
@@ -37,8 +37,8 @@ const minCut = 64
 // withoutFields decodes objects without fieldsV1.
 var withoutFields, _ = lw.Omit("metadata.managedFields[*].fieldsV1")
 
-// repetitions finds values that occur in several objects. Values that occur only once stay in their objects, because sharing
-// them would need more memory. An example is a value that contains the UID of the object's owner.
+// repetitions finds values that occur in several objects. A value that occurs only once, for example because it
+// contains the UID of the object's owner, stays in its object, because sharing it would need more memory.
 type repetitions struct {
 	seed   maphash.Seed
 	hashes [1024]atomic.Uint32 // hashes of recent values
@@ -78,7 +78,7 @@ func (r *repetitions) slimmed(whole *lw.Object, s *lw.Scanned) encoded {
 			return whole // the entry has several members fieldsV1, or the value is not an object
 		}
 		if strings.Contains(text, `\u`) || !utf8.ValidString(text) {
-			return whole // decoding changes a Unicode escape and malformed UTF-8
+			return whole // the value could not be restored exactly, because decoding changes Unicode escapes and malformed UTF-8
 		}
 		if text != "" {
 			made.cuts = append(made.cuts, cut{unique.Make(text), uint32(offset(shorter.Raw(), entry.Raw()) + at), uint32(n)})

@@ -28,7 +28,7 @@ type headers struct {
 	want http.Header
 	host string
 
-	counted atomic.Bool // whether one success was left out, because client-go has already counted the recorded request
+	counted atomic.Bool // whether one success was left out, because client-go has counted the recorded request, which was never sent
 }
 
 func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -57,9 +57,9 @@ func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, requireProtobuf(request, response)
 }
 
-// newMeter returns an empty store whose only purpose is the metric for the informer's resourceVersion: its
-// bookmarks set it. Only client-go's own stores can reach the global provider set with
-// [cache.SetInformerMetricsProvider]. Without an identifier, newMeter returns nil.
+// newMeter returns an empty store of client-go, whose only purpose is the metric for the informer's resourceVersion.
+// Bookmarks to this store set the metric. Such a store is needed, because only client-go's own stores can reach the
+// global provider from [cache.SetInformerMetricsProvider]. Without an identifier, newMeter returns nil.
 func newMeter(opts *InformerOptions) cache.Store {
 	if !opts.Identifier.Reserved() {
 		return nil

@@ -46,7 +46,7 @@ func NewReflector(lister cache.ListerWatcher, example runtime.Object, store cach
 	opts.Extras.StateDir, opts.Extras.Compress = "", false
 	i := newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, InformerOptions{Extras: opts.Extras})
 	i.onError = opts.WatchErrorHandler
-	i.codec.repeated = nil // the reflector keeps no objects
+	i.codec.repeated = nil // because the reflector keeps no objects that could share values
 	return &Reflector{informer: i, store: store, resync: opts.ResyncPeriod}
 }
 
@@ -84,7 +84,7 @@ func (r *Reflector) RunWithContext(ctx context.Context) {
 }
 
 func (r *Reflector) resyncStore(ctx context.Context) {
-	if r.LastSyncResourceVersion() != "" { // there is nothing to resync before the first list
+	if r.LastSyncResourceVersion() != "" { // before the first list, there is nothing to resync
 		r.check(ctx, r.store.Resync(), "resync the store")
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// attempt describes an informer's current request and decides which failures to report, as client-go would.
-// client-go tries a streaming list and then an ordinary list, and reports only if the ordinary list fails. It
-// reports a watch only if the server rejects it. It waits silently while the server refuses connections or asks it
-// to wait.
+// attempt describes an informer's current request, and decides which failures to report. It imitates client-go, which
+// tries a streaming list and then an ordinary list, and reports only a failure of the ordinary list. client-go reports
+// a failed watch only if the server rejected it, and waits silently while the server refuses connections or asks it to
+// wait.
 type attempt struct {
 	kind     requestKind
-	latest   bool // whether this is a first page that accepts only the latest state
+	latest   bool // whether the request is for the first page of a list of the latest state
 	opened   bool // whether the response to a watch or a streaming list has begun
 	failures int  // number of consecutive failures since the last complete list or open watch
 	failed   bool // whether the failure of this request is already counted
@@ -33,7 +33,7 @@ type requestKind uint8
 const (
 	listing requestKind = iota
 	streaming
-	watching // also covers lw's check before a watch, which client-go does not have
+	watching // or lw's check before a watch, which client-go does not have
 )
 
 // begin records the start of a request.
@@ -69,7 +69,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	case a.kind == listing:
 		return !outdated || a.latest
 	case a.kind == streaming && answered:
-		return lw.IsPermanent(cause) // lw does not fall back to an ordinary list
+		return lw.IsPermanent(cause) // because lw does not fall back to an ordinary list then
 	case a.kind == streaming && !errors.Is(cause, lw.ErrInvalidResponse):
 		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause)
 	}
@@ -94,7 +94,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 	switch {
 	case handler != nil:
 		handler(ctx, i.reflector, err)
-	case !errors.Is(cause, lw.ErrExpired): // warn logs it
+	case !errors.Is(cause, lw.ErrExpired): // not reported here, because warn logs it
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", i.about()...)
 	}
 	return errors.Is(cause, errNotWrapped)

@@ -60,9 +60,8 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		made.followers.add(kind, formOf(example), informer)
 		return informer
 	}
-	// controller-runtime's list requests are only recorded, so rate limits would merely delay the informers.
-	// Without opts.Mapper, resource discovery has no rate limit either, which is fine because it sends few
-	// requests.
+	// The informers only record controller-runtime's list requests, so a rate limit would delay them for nothing.
+	// Without opts.Mapper, resource discovery also loses its rate limit, but it sends few requests.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
 	stock, err := cache.New(unlimited, opts)
@@ -105,7 +104,8 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 	return func(kind schema.GroupVersionKind) bool { return all || kinds[kind] }
 }
 
-// decodingCache is controller-runtime's cache with informers whose objects are only decoded when they are copied.
+// decodingCache is controller-runtime's cache, with informers that decode an object only when controller-runtime copies
+// it.
 type decodingCache struct {
 	cache.Cache
 	followers followers
@@ -136,7 +136,7 @@ func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out clien
 		if err := c.Cache.Get(ctx, shared, out, opts...); err == nil {
 			return nil
 		}
-		// The error refers to the shared name, so the read below runs again for the name that the caller knows.
+		// The error contains the shared name, so the code below reads again, with the name that the caller knows.
 	}
 	return again(func() error { return c.Cache.Get(ctx, key, out, opts...) })
 }
@@ -175,9 +175,9 @@ func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// again repeats a read that has found an undecodable object, because controller-runtime's error only names the Go
-// type of the stand-in for that object. In the second read, the informer returns the decode error itself or leaves
-// the object out of the list.
+// again repeats a read that has found an undecodable object. controller-runtime's error would only name the Go type
+// that stands for such an object. In the second read, the informer returns the decode error itself, or leaves the
+// object out of the list.
 func again(read func() error) error {
 	err := read()
 	if err != nil && strings.Contains(err.Error(), "clientgo.undecodable") {

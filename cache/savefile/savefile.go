@@ -40,13 +40,13 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text f
 // returns. It does nothing while the state has not changed since the last save, or while the first list is not complete.
 // Each call needs its own path.
 //
-// Keep passes every error of [Save] to report, in its own goroutine, and saves again after the next interval. A full
-// disk, for example, does not end the program.
+// If [Save] fails, for example because the disk is full, Keep calls report with the error, in its own goroutine, and
+// tries again after the next interval.
 //
 // Run Keep in a goroutine, and wait for it before the program exits. Otherwise the last save is lost. A run from an older
 // file misses no changes, but it receives some of them again, and it relists if the saved resourceVersion has expired.
 func Keep[T any](ctx context.Context, path string, store *cache.Store[T], origin string, text func(T) string, interval time.Duration, report func(error)) {
-	var saved weak.Pointer[cache.Snapshot[T]] // weak, because a snapshot keeps deleted objects in memory
+	var saved weak.Pointer[cache.Snapshot[T]] // weak, because otherwise the snapshot would keep deleted objects in memory
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ended := false; !ended; {
@@ -145,7 +145,7 @@ func syncFolder(path string) error {
 
 const (
 	temporary = ".tmp"
-	leftover  = 10 * time.Minute // minimum age of a leftover; an active process writes all the time
+	leftover  = 10 * time.Minute // minimum age of a leftover; a file that a process is still writing is younger
 )
 
 // removeLeftovers removes temporary files of processes that were killed during Save. Each file can be as large as the

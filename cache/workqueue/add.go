@@ -40,8 +40,8 @@ func (q *Queue[K]) Retry(key K) {
 	q.retry(e)
 }
 
-// Failures returns the number of consecutive failures of a key. It does not count a failure of a loop body that is
-// still running. Use it to give up after a number of attempts.
+// Failures returns how many times in a row a key has failed. It does not count a loop body that is still running, even
+// if that has called Retry. Use it to give up after a number of attempts.
 func (q *Queue[K]) Failures(key K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,8 +68,8 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 	}
 }
 
-// makeReady appends a key to the ready keys. It first appends all keys that are due, because they come first even if
-// the timer is late.
+// makeReady appends a key to the ready keys. Before that, it appends all delayed keys that are due, because they come
+// first even if the timer is late.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return

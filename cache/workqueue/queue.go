@@ -91,7 +91,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	for ctx.Err() == nil {
 		if len(q.ready) > 0 {
 			e := q.ready[0]
-			q.ready[0] = nil // the array is shared with the rest of the slice
+			q.ready[0] = nil // lets the garbage collector free the entry, because the rest of the slice keeps the array
 			q.ready = q.ready[1:]
 			e.ready, e.active = false, true
 			q.active++
@@ -103,7 +103,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if len(q.ready) > 0 {
-		q.changed.Signal() // wakes another worker, because this worker may have consumed the signal for a key
+		q.changed.Signal() // because this worker may have consumed a signal that was meant for another one
 	}
 	return nil
 }

@@ -42,11 +42,11 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
 	p := newPrinter(c.output.format, stdout, status)
-	if c.recording.record != "" { // before the first request, so that the file is not missing after a failed start
+	if c.recording.record != "" { // before the first request, so that the file exists even after a failed start
 		if p.recorder, err = newRecorder(c.recording.record); err != nil {
 			return err
 		}
-		defer func() { err = cmp.Or(p.recorder.close(), err) }() // an incomplete recording is always reported
+		defer func() { err = cmp.Or(p.recorder.close(), err) }() // an incomplete recording must always be reported
 	}
 	if c.resources.names[0] == everything {
 		return s.catEverything(ctx, c, p)
@@ -94,7 +94,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	streams.Wait()
 	err := context.Cause(ctx)
 	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
-		err = *reached // the reader exited, but only after it had received the last event
+		err = *reached // the reader has exited, but not before it had received the last event
 	}
 	cancel(nil)
 	logTotals()
@@ -150,9 +150,9 @@ func newPrinter(format output.Format, out io.Writer, status *status) *printer {
 	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
-// print writes an event's changes, and flushes them if flush is true. It is false while more changes of the same
-// list follow. If hidden is true, changes are recorded but not printed. whole is false if --count or --until left
-// out some changes.
+// print writes an event's changes, and flushes them if flush is true. It is false while more changes of the same list
+// follow. If hidden is true, changes are recorded but not printed. whole is false if some changes are missing, because
+// --count or --until ended the run.
 func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output.Event, whole, hidden, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +209,7 @@ func (p *printer) saveUntil(ctx context.Context, fail func(error)) {
 			return
 		case <-tick.C:
 		}
-		_ = p.flush() // prints the objects of a long list; the next print returns the same error
+		_ = p.flush() // so that the objects of a long list appear; the error is ignored, because the next print returns it again
 		if err := p.save(); errors.Is(err, errShared) {
 			fail(err)
 			return

@@ -53,7 +53,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.out.resume == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
-	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run already printed this version
+	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version
 		s.limiter.take(s.number, []output.Event{{Type: lw.Modified, Object: d.New}}, false)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
@@ -90,7 +90,7 @@ func (s *stream) isFatal(cause error) bool {
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.badRequests++
-		if s.config.limits.from != "" { // a retry would fall back to a list, which --from excludes
+		if s.config.limits.from != "" { // a retry would begin with a list, but --from excludes lists
 			return true
 		}
 	}

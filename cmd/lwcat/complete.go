@@ -31,7 +31,7 @@ func (c *config) registerCompletions(root *cobra.Command) {
 			return c.flagValues(ctx, flag.Name)
 		}))
 		if err != nil {
-			panic(err) // each flag is registered once
+			panic(err) // impossible, because each flag is registered only once
 		}
 	})
 }
@@ -45,7 +45,7 @@ func completeLast(values func(ctx context.Context, args []string, last string) [
 		comma := strings.LastIndexByte(word, ',') + 1
 		before, last := word[:comma], word[comma:]
 		found := make(chan []cobra.Completion, 1)
-		go func() { found <- values(ctx, args, last) }() // a credential plugin may ignore ctx
+		go func() { found <- values(ctx, args, last) }() // in a goroutine, because a credential plugin may ignore ctx
 		select {
 		case <-ctx.Done():
 		case all := <-found:

@@ -19,10 +19,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// everything is the argument that follows all types of the server.
+// everything is the argument that makes lwcat follow all types of the server.
 const everything = "everything"
 
-// everythingRejects are the flags that need a stream for each named resource, so they do not apply to everything.
+// everythingRejects contains the flags that cannot be combined with everything, because they need a stream for each
+// named resource.
 var everythingRejects = []string{"for", "types", "from", "resume", "record", "stats", "show-managed-fields"}
 
 // validateEverything rejects flags that do not apply to everything.
@@ -46,7 +47,7 @@ func (c *config) validateEverything(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// viewer prints the changes of all types.
+// viewer prints the changes of all types for lwcat everything.
 type viewer struct {
 	*config
 	*catalog.Catalog
@@ -74,8 +75,8 @@ func (s *connection) catEverything(ctx context.Context, c *config, p *printer) e
 	return cmp.Or(context.Cause(ctx), p.flush())
 }
 
-// settings selects the objects of a type, or returns nil to skip it. It skips types without namespaces if the user has named
-// some.
+// settings selects the objects of a type, or returns nil to skip it. If the user has named namespaces, it skips
+// cluster-scoped types.
 func (o *resourceOptions) settings(info catalog.TypeInfo) *catalog.Settings {
 	settings := &catalog.Settings{LabelSelector: o.labels, FieldSelector: o.fields, MetadataOnly: o.metadataOnly}
 	if settings.Namespaces = o.named(); settings.Namespaces != nil && !info.Namespaced {
@@ -190,8 +191,9 @@ func (v *viewer) printSnapshot(incomplete bool) error {
 	return errDone
 }
 
-// logChanges logs when types can no longer be followed, and when they can again, until ctx is done. It waits for a second
-// after each change, because an outage affects many types at the same time, and most reconnect before anybody cares.
+// logChanges logs when types can no longer be followed, and when they can again, until ctx is done. It waits for a
+// second after each change. An outage affects many types at the same time, and most of them reconnect within that
+// second.
 func (v *viewer) logChanges(ctx context.Context) {
 	changes := make(chan catalog.Status)
 	go func() {
@@ -232,7 +234,8 @@ func (v *viewer) problem(status catalog.Status) string {
 	return ""
 }
 
-// logProblems logs the types whose problem has changed. Types with the same problem share a line, with the first type's cause.
+// logProblems logs the types whose problem has changed. Types with the same problem share a line, which contains the
+// cause from the first of them.
 func (v *viewer) logProblems(statuses []catalog.Status) {
 	latest := map[string]catalog.Status{}
 	for _, status := range statuses {

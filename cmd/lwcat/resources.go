@@ -29,7 +29,7 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
 		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
 		resources, err := resolve(asking, s.transport, o, s.Namespace, func(format string, args ...any) {
-			if ctx.Err() == nil { // interrupted requests cause misleading warnings
+			if ctx.Err() == nil { // requests that were interrupted would cause misleading warnings
 				status.logf(format, args...)
 			}
 		})

@@ -100,8 +100,8 @@ func openResume(path, server string) (*resumeFile, error) {
 			return nil, err
 		}
 	}
-	f.writer.Replace("0", entries...)    // Save requires a resourceVersion, but the entries contain those of the collections
-	return f, f.save(f.store.Snapshot()) // reports an unwritable file at the start
+	f.writer.Replace("0", entries...)    // "0" is a placeholder, because the entries contain the resourceVersions
+	return f, f.save(f.store.Snapshot()) // saves at once, to report an unwritable file at the start
 }
 
 func (f *resumeFile) read() (entries []*printed, err error) {
@@ -149,8 +149,8 @@ func (f *resumeFile) restore(collection string) (version string, objects []*lw.O
 }
 
 // add records an event's changes, and the resourceVersion from which the next run continues. While a list is
-// incomplete, the next run must start with a list, because a watch would repeat changes that the list has already
-// shown. The caller must call commit once the changes are written.
+// incomplete, the next run must start with a list, too, because a watch from the old resourceVersion would repeat
+// changes that the list has already shown. The caller must call commit once the changes are written.
 func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes []output.Event, whole bool) {
 	for i := range changes {
 		f.pending = append(f.pending, &printed{collection: collection, object: changes[i].Object, deleted: changes[i].Type == lw.Deleted})

@@ -123,7 +123,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	seen, last := s.limiter.take(s.number, changes, !hidden)
 	err = s.out.print(s, &event, seen, len(seen) == len(changes), hidden, !hidden && (!s.listing || last))
 	if errors.Is(err, syscall.EPIPE) && s.limiter.reason() == errDone {
-		return true, errDone // the condition holds, although the reader of the output has exited
+		return true, errDone // success, because the condition holds, even if the reader of the output has exited
 	} else if err != nil {
 		return true, err
 	}
@@ -195,7 +195,7 @@ func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
 		}
 		status, ok := errors.AsType[*lw.StatusError](err)
 		switch {
-		case !ok || status.Code != http.StatusNotFound || status.Name != name: // this response does not prove that the namespace is missing
+		case !ok || status.Code != http.StatusNotFound || status.Name != name: // the response does not prove that the namespace is missing
 		case s.config.limits.once:
 			s.status.logOnce("namespace %q does not exist", name)
 		default:

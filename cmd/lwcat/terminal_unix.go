@@ -18,8 +18,8 @@ func terminalWidth(f *os.File) int {
 	return int(size.Col)
 }
 
-// onReaderGone calls gone when the reader of a pipe, for example head, closes it. It blocks until then or until ctx
-// is done. Without onReaderGone, lwcat would notice only at its next write.
+// onReaderGone calls gone when the reader of a pipe, for example head, closes it. It blocks until then or until ctx is
+// done. Otherwise, lwcat would notice only at its next write, which may be hours later.
 func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -7,12 +7,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// freshToken is the Status for an expired continue token. It contains a new token, with which a client could get an
-// inconsistent list.
+// freshToken is the Status for an expired continue token. It contains a new token. A client that continued with it
+// would get an inconsistent list.
 var freshToken = strings.Replace(Status(410, "Expired", "expired", ""), `"metadata":{}`, `"metadata":{"continue":"1024/3"}`, 1)
 
-// interfering returns a handler that passes each request to spoil. If spoil returns, the handler sends a single
-// event for a watch, and a correct response for other requests.
+// interfering returns a handler that lets spoil answer each request. If spoil returns without an answer, the handler
+// sends a single event for a watch, and a correct response for other requests.
 func interfering(spoil func(c *call)) func(c *call) {
 	return func(c *call) {
 		spoil(c)

@@ -15,8 +15,8 @@ var tooLarge = Status(504, "Timeout", "Timeout: Too large resource version", Too
 
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// from returns the revision for the requested resourceVersion. If the resourceVersion is unknown, it returns a
-// revision that is never reached.
+// from returns the revision for the requested resourceVersion. An unknown resourceVersion counts as one in the far
+// future.
 func (c *call) from() int {
 	if revision, ok := c.revisionOf(c.q.Get("resourceVersion")); ok {
 		return revision
@@ -81,7 +81,7 @@ func (c *call) page() (at int, items []string, next string) {
 
 // list responds with the requested page of the list.
 func (c *call) list() {
-	if c.q.Get("limit") != "1" { // a check does not show the client which changes it has missed
+	if c.q.Get("limit") != "1" { // not for a check, which does not show the client the changes that it has missed
 		c.mustList.Store(false)
 	}
 	at, items, next := c.page()

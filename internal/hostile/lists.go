@@ -8,7 +8,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onList returns a handler that passes lists to serve. Its watches are correct for 20 seconds and then expire.
+// onList returns a handler that lets serve answer lists. Its watches are correct for 20 seconds and then expire, so
+// that the client lists again.
 func onList(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch {
@@ -147,8 +148,8 @@ func malformedLists() []Scenario {
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
 		{Name: "html-lists", Does: "sends HTML instead of lists", Lists: true, serve: strange("<!doctype html><title>Log in</title>")},
-		// Without the list's resourceVersion, the client cannot notice deletions that happen between the list and
-		// its watch.
+		// Without the list's resourceVersion, the client cannot notice deletions that happen between the list and the
+		// watch.
 		{Name: "no-list-version", Does: "sends lists without a resourceVersion and starts each watch after 10 seconds", Lies: true, nameless: true, Lists: true,
 			serve: func(c *call) {
 				if c.watch {

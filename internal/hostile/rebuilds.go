@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Rebuild describes the server that is reachable after a failure: the same one or a rebuilt one.
+// Rebuild describes the server that clients find after a failure: the same one or a rebuilt one.
 type Rebuild struct {
 	Name string
 	Same bool // the server has only restarted, so clients must not relist
@@ -13,7 +13,7 @@ type Rebuild struct {
 	version func(revision int) string // returns the resourceVersion for a revision
 	naming  func(nth int) string      // returns the name of the nth object
 	empty   bool                      // whether the server has no objects
-	changed bool                      // whether objects have changed before the server is reachable again
+	changed bool                      // whether objects change before the server is reachable again
 }
 
 // Rebuilds returns servers that have only restarted, and rebuilt servers whose history or objects differ from

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// onStream returns a handler that passes streaming lists to serve. Its watches are correct for 20 seconds and then
-// expire.
+// onStream returns a handler that lets serve answer streaming lists. Its watches are correct for 20 seconds and then
+// expire, so that the client lists again.
 func onStream(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		switch {

@@ -17,8 +17,8 @@ const (
 	namespace  = "shop"
 )
 
-// change is a write to the collection. Its value is the revision of the write that last set the object's content,
-// so a deletion keeps the value.
+// change is a write to the collection. Its value is the revision of the write that last set the object's content. A
+// deletion does not set it, so the value stays the same.
 type change = revlog.Event[int]
 
 var eventTypes = [...]string{revlog.Created: "ADDED", revlog.Updated: "MODIFIED", revlog.Deleted: "DELETED"}
@@ -137,7 +137,7 @@ func (w *World) revisionOf(resourceVersion string) (revision int, ok bool) {
 	return revision, ok
 }
 
-// since returns all changes after a revision, the current revision, and a channel that the next change closes.
+// since returns all changes after a revision, the current revision, and a channel that is closed by the next change.
 func (w *World) since(revision int) (changes []change, now int, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -123,7 +123,7 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 		return ErrTooLarge
 	}
 	parsed, err := lw.ParseValue(text)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so the document is incomplete rather than wrong
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so do not blame a proxy
 		return io.ErrUnexpectedEOF
 	}
 	if err != nil {

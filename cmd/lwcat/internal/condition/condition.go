@@ -119,7 +119,7 @@ var corrections = map[string]string{
 	"condition": "condition=Ready", "any": "any FIELD", "all": "all FIELD", "none": "none FIELD",
 }
 
-// complete contains the conditions that consist of one word and cannot be part of another condition.
+// complete contains the one-word conditions, which cannot be combined with other terms.
 var complete = map[string]Condition{"exists": {}, "deleted": {over: noneOf}, "rollout": {over: allOf, rollout: true}}
 
 // correct returns a suggestion if word is used as a field path but is more likely a mistake. Otherwise it returns

@@ -59,8 +59,8 @@ func (w *Watcher) Delete(collection int, o *lw.Object) {
 	}
 }
 
-// Restore records an object from an earlier run. The server has not yet confirmed that it exists, so no condition
-// holds for it before Put. Delete removes it.
+// Restore records an object from an earlier run. The server has not confirmed yet that it exists, so no condition holds
+// for it before Put. Delete removes it.
 func (w *Watcher) Restore() { w.objects++ }
 
 // Complete records that the first list of one more collection is complete.

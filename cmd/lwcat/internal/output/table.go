@@ -26,7 +26,7 @@ type row struct {
 }
 
 func (r *row) add(header, cell string, c color) {
-	r.headers = append(r.headers, Plain(header)) // the server may supply the column names
+	r.headers = append(r.headers, Plain(header)) // plain, because the name may come from the server
 	r.cells = append(r.cells, Plain(cell))
 	r.colors = append(r.colors, c)
 }
@@ -190,7 +190,7 @@ func eventRow(e *Event, opts *Options) (r row) {
 		paint = yellow
 	}
 	r.titled = !opts.Resources
-	r.when, _ = time.Parse(time.RFC3339, last) // an event without a time comes first
+	r.when, _ = time.Parse(time.RFC3339, last) // ignore the error, so that an event without a time comes first
 	r.add("TIME", e.Time.Format(clock), faint)
 	r.add("EVENT", e.Type.String(), typeColors[e.Type])
 	r.add("LAST SEEN", seen, faint)

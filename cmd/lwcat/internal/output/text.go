@@ -67,7 +67,7 @@ func data(e *Event, opts *Options) lw.Value {
 		return e.Object.Get("")
 	}
 	event, err := lw.ParseValue(appendEvent(nil, e, opts))
-	if err != nil { // the event would be nested more deeply than lw allows
+	if err != nil { // because the event, which contains the object, would be nested more deeply than lw allows
 		return e.Object.Get("")
 	}
 	return event

@@ -53,8 +53,8 @@ func Cells(o *lw.Object) lw.Value { return o.Get("").Member(member) }
 // member is the JSON member that holds an object's table cells. No server uses this name.
 const member = "lwcat.cells"
 
-// Open implements lw.Transport. An empty Table does not show which resource it belongs to. Open then requests the
-// ordinary list, which names its kind, so that another collection's empty Table cannot delete objects.
+// Open implements lw.Transport. An empty Table does not show which resource it belongs to, so another collection's
+// empty Table could delete all objects. Open then requests the ordinary list, which names its kind.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	asked := *req
 	plain := cmp.Or(req.Accept, "application/json")
@@ -158,7 +158,7 @@ func (c *converter) convertList(empty chan<- bool) error {
 	c.source.seen = new(bytes.Buffer)
 	isTable := c.startsTable()
 	seen := c.source.seen
-	if c.source.seen = nil; !isTable { // the caller reports invalid responses
+	if c.source.seen = nil; !isTable { // copy any other response, because the caller reports invalid ones
 		empty <- false
 		_, err := io.Copy(c.out, io.MultiReader(seen, c.source.reader))
 		return err
@@ -176,7 +176,7 @@ func (c *converter) convertList(empty chan<- bool) error {
 				if arrays++; arrays > 1 {
 					return `,"items":[`
 				}
-				_ = json.Unmarshal(row.Object, &of) // without a kind, lw rejects the list of a known resource
+				_ = json.Unmarshal(row.Object, &of) // ignore the error, because lw rejects a list without a kind if the resource is known
 				empty <- false
 				return head + `"items":[`
 			})
