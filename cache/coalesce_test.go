@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testObject is the object type of these tests. They store all objects under one key. Every write stores a new
+// testObject is the object type in these tests, which store all objects under one key. Every write stores a new
 // testObject.
 type testObject struct {
 	uid, version int
@@ -81,7 +81,7 @@ func (m *plainModel) take() (objectChange, bool) {
 	return c.Change, true
 }
 
-// sequence applies the changes of one object to a queue and to its model.
+// sequence applies the changes to one object both to a queue and to its model.
 type sequence struct {
 	t        *testing.T
 	steps    string

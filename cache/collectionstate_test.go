@@ -119,8 +119,8 @@ func TestInformerState(t *testing.T) {
 	})
 }
 
-// A trace must receive the events of a restored state, so that the metrics of a stalled server show the same phase as
-// the informer. It must also be notified if the run ends before its first request.
+// A trace must receive the events that replay a restored state, so that metrics show the same phase as the informer,
+// even if the server does not answer. It must also be notified if the run ends before its first request.
 func TestTraceReceivesRestoredState(t *testing.T) {
 	for stop, want := range [][]string{
 		{"LIST_STARTED", "stopped"},

@@ -39,8 +39,9 @@ func (incomparable) GetNamespace() string       { return "" }
 func (incomparable) GetName() string            { return "a" }
 func (incomparable) GetResourceVersion() string { return "7" }
 
-// After resourceVersions ran backwards, every object in the next list counts as changed. In later lists, an object with
-// the same resourceVersion counts as unchanged.
+// Some types can be compared only by resourceVersion. After resourceVersions ran backwards, every such object in the
+// next list must count as changed. In later lists, an object with the same resourceVersion must count as unchanged
+// again.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
 	for _, cause := range []error{lw.ErrInconsistent, lw.ErrResourceVersionTooLarge} {

@@ -17,9 +17,9 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 	return len(byNode.List(node)) > 1
 }
 
-// A test can use NewStore instead of an informer's store. The test fills the store through the writer. Replace acts
-// like a list: it closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes and
-// snapshots work as usual.
+// A test can use NewStore instead of an informer's store, and fill it through the writer. Replace acts like a list: it
+// closes Synced and sets the resourceVersion. Put and Delete act like watch events. Indexes and snapshots work as
+// usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
 	pods, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})

@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// countHandlerGoroutines returns the number of goroutines that run handlers in this process. Other tests must not run
-// at the same time.
+// countHandlerGoroutines returns the number of goroutines that run handlers in this process. No other tests may run at
+// the same time, because their handlers would count.
 func countHandlerGoroutines(t *testing.T) int {
 	var stacks bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
 	return bytes.Count(stacks.Bytes(), []byte(".(*Registration[...]).run(0x"))
 }
 
-// A handler must have a goroutine only while it has queued changes or is being removed. This also applies to later
-// runs.
+// A handler must have a goroutine only while it has queued changes or is being removed, in the first run and in later
+// ones.
 func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n, gone log

@@ -269,7 +269,8 @@ func TestKeysAreCopied(t *testing.T) {
 	require.Empty(t, byAuthor.Keys())
 }
 
-// Some keys change after the write, and NaN is not equal to itself. Such keys must not affect other objects.
+// A program may modify a stored object, which changes its keys, and NaN does not equal itself. Such keys must not
+// affect other objects.
 func TestModifiedKeys(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)

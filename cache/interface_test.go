@@ -17,7 +17,7 @@ type anyObject interface {
 	String() string
 }
 
-// anyLive returns the objects of liveObjects as values of type anyObject.
+// anyLive is a liveObjects whose objects have the type anyObject.
 type anyLive struct{ *liveObjects }
 
 func (l anyLive) List(ctx context.Context, opts lw.ListOptions) *lw.Page[anyObject] {

@@ -21,8 +21,8 @@ func indexThatPanics(store *Store[*lw.Object], n int) {
 	})
 }
 
-// A relist deletes objects until an index func panics. If the program recovers and runs the informer again, applying
-// all changes that the handlers received must produce the objects of the store.
+// A relist deletes objects until an index func panics. The program then recovers and runs the informer again. After
+// that, the changes that the handlers have received must add up to the objects in the store.
 func TestHandlersFollowStoreAfterPanicInIndex(t *testing.T) {
 	for calls := 1; calls <= 8; calls++ { // 1 and 2: in the watch event, 3 to 5: in the list, 6 to 8: in the deletions after it
 		synctest.Test(t, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestHandlersFollowStoreAfterPanicInIndex(t *testing.T) {
 	}
 }
 
-// The next call must also return the changes that were made before a panic. Otherwise the changes would no longer lead
-// to the objects of the store.
+// After a panic, the next call must also return the changes that were made before it. Otherwise all returned changes
+// would no longer add up to the objects in the store.
 func TestChangesAreNotLostByPanicInIndex(t *testing.T) {
 	store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	indexThatPanics(store, 3)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Each concurrent reader must see a consistent store whose resourceVersion never decreases.
+// While a writer changes the store, each reader must see a consistent store whose resourceVersion never decreases.
 func TestConcurrentReaders(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -53,8 +53,8 @@ func TestRebuiltServerIsDetected(t *testing.T) {
 	}
 }
 
-// After a connection breaks, the check may return a newer object although the server was rebuilt. The watch may then
-// follow another history and stay silent. The state must not look live until the watch delivers something.
+// After a connection breaks, the check may return a newer object even though the server was rebuilt. The watch may then
+// follow another history and stay silent. So the state must not look live until the watch delivers the newer object.
 func TestWatchIsLiveOnlyAfterItDeliversTheKnownChange(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		live := 0

@@ -63,7 +63,7 @@ func TestResyncOfSlowHandler(t *testing.T) {
 	})
 }
 
-// Changes to other objects must not affect the resync interval.
+// A resync must come at its time, even if other objects change in between.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0

@@ -159,8 +159,8 @@ func FuzzStatus(f *testing.F) {
 	})
 }
 
-// requireSameStatus requires that status has the fields of want, which encoding/json decoded. It ignores members of the
-// wrong type.
+// requireSameStatus requires that status has the same fields as want, which encoding/json decoded. It ignores members
+// of the wrong type.
 func requireSameStatus(t *testing.T, want map[string]any, status *StatusError) {
 	compare := func(from map[string]any, name, got string) {
 		switch value := from[name].(type) {

@@ -12,7 +12,7 @@ import (
 var keptBytes []byte
 var keptObject *Object
 
-// floor is the baseline of the benchmarks. Like every client, it must find each newline and copy the line.
+// floor is the baseline for the benchmarks. It only finds each newline and copies the line, which every client must do.
 type floor struct {
 	src        io.Reader
 	buf        []byte

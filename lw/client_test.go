@@ -39,7 +39,8 @@ func TestList(t *testing.T) {
 	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", kind: "PodList", apiVersion: "v1"}, meta)
 }
 
-// Lists of custom resources send their metadata after the items. Old servers send null instead of an empty array.
+// Servers send lists in several forms. In a list of custom resources, the metadata follows the items, and old servers
+// send null instead of an empty array.
 func TestListVariants(t *testing.T) {
 	widgets := Resource{Group: "x", Version: "v1", Plural: "widgets"}
 	names, meta, err := listOf(t, widgets, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)

@@ -34,7 +34,7 @@ func (phases) Decode(s *lw.Scanned) (phase, error) {
 	return phase{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), object.Get("status.phase").String()}, nil
 }
 
-// Identity returns functions that compare phases. They have no UID.
+// Identity returns functions that compare phases. It has no UID function, because phases have no UID.
 func (c phases) Identity() lw.Identity[phase] {
 	return lw.Identity[phase]{
 		Equal: func(a, b phase) bool { return a == b },

@@ -20,7 +20,7 @@ func (n Note) GetName() string            { return n.Name }
 func (n Note) GetResourceVersion() string { return strconv.Itoa(n.Version) }
 
 // Notes is the history of all notes. The first note has version 1, and each later note has the next version. A note
-// replaces earlier notes of the same name.
+// replaces earlier notes with the same name.
 type Notes []Note
 
 // List yields the current notes.

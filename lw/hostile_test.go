@@ -128,7 +128,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// White space does not reset the idle timeout, but the bytes before it do.
+// White space must not reset the idle timeout, because a hostile server could send it forever. The bytes before it do.
 func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool
@@ -246,7 +246,7 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// The few empty pages of the second stream must not cause an error.
+// Many empty pages are an error, but the few empty pages in the second stream must not be.
 func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},

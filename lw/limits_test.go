@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Other tests of this package use these constants as their bounds, so only this test notices if a constant changes.
+// The other tests in this package use these constants as their bounds, so only this test notices if a constant changes.
 // Users rely on most of them: see docs/reconnect.md and docs/guarantees.md.
 func TestLimitsHaveTheDocumentedValues(t *testing.T) {
 	for name, c := range map[string]struct{ documented, used any }{

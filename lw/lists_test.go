@@ -23,7 +23,7 @@ func TestCheckEmitsNoEvents(t *testing.T) {
 	require.Equal(t, 2, s.checked)
 }
 
-// The stream has no resourceVersion until the relist is complete.
+// Until the relist is complete, the stream must not report a resourceVersion from which it could resume.
 func TestStreamingRelist(t *testing.T) {
 	expired, list := answer{body: expiredEvent}, answer{body: podEvent("ADDED", "a", "7") + endOfInitial, end: errReset}
 	events, _ := follow(t, &Options{}, list, expired, list)

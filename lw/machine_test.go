@@ -54,7 +54,8 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "idle timeout of a list")
 }
 
-// The first request is a watch. If the server rejects the resourceVersion, a list follows.
+// A stream with a saved resourceVersion must start with a watch. If the server rejects the resourceVersion, a list must
+// follow.
 func TestResume(t *testing.T) {
 	resumed := func() *machineHarness { return newResumedHarness(t, "7", Options{NoStreamingList: true}) }
 	r := resumed().opens()
@@ -90,8 +91,8 @@ func TestPageSizes(t *testing.T) {
 	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).options().Limit)
 }
 
-// The first relist, at the last resourceVersion, has no limit, so that the server answers from its watch cache. The
-// second relist, at the latest resourceVersion, has a limit.
+// The first relist requests the stream's last resourceVersion without a limit, so that the server answers from its
+// watch cache. If that fails, the second relist requests the latest state, with a limit.
 func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.receives("9")

@@ -64,7 +64,7 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// The second page is empty but has a continue token.
+// A page may be empty, like the second page here, and still have a continue token.
 func TestThreePages(t *testing.T) {
 	events, s := follow(t, &Options{PageSize: 2, NoStreamingList: true},
 		answer{body: podList("5", "one", "a", "b")}, answer{body: podList("5", "two")}, answer{body: podList("5", "", "c")})
@@ -124,7 +124,7 @@ func TestCodecDecodesEveryObject(t *testing.T) {
 	}
 }
 
-// Browser pages cannot read the Retry-After header, so the delay must be read from the body.
+// Browser pages cannot read the Retry-After header, so the client must read the delay from the body.
 func TestRetryAfterInBody(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {

@@ -210,7 +210,8 @@ func TestGetWithWildcard(t *testing.T) {
 // opaque wraps a projection in another codec, so that the client does not detect the projection.
 type opaque struct{ Codec[*Object] }
 
-// The first object is projected after scanning. Later objects are projected during scanning.
+// The client learns of the projection only when it decodes the first object. So it projects this object after the scan,
+// and later objects during the scan.
 func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`

@@ -49,7 +49,8 @@ func TestResumeHasJitter(t *testing.T) {
 	}
 }
 
-// A watch timeout is random, so other clients reconnect at other times, and no further delay is needed.
+// Each client requests a random watch timeout, so other clients reconnect at other times, and no further delay is
+// needed.
 func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
@@ -181,7 +182,7 @@ func TestRepeatedBookmarkIsNotProgress(t *testing.T) {
 	}
 }
 
-// A watch without a WatchStarted event is healthy only if it receives another event.
+// If a source omits WatchStarted, a watch counts as healthy only once it has received another event.
 func TestSourceWithoutWatchStarted(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
@@ -240,7 +241,8 @@ func TestListsCostTheirObjects(t *testing.T) {
 	require.Equal(t, 60*time.Second-800*time.Millisecond, listOf(50))
 }
 
-// A small collection is current again within seconds, even if its server restarts and loses its history many times.
+// A small collection must be current again within seconds, even if its server restarts and loses its history many
+// times.
 func TestSmallCollectionsRecoverFromManyRestarts(t *testing.T) {
 	for objects, most := range map[int]time.Duration{5: 5 * time.Second, 5000: 65 * time.Second} {
 		r := newMachineHarness(t, Options{})

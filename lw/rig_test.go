@@ -39,7 +39,8 @@ func newResumedHarness(t *testing.T, version string, opts Options) *machineHarne
 	return r
 }
 
-// do delivers a part of a response. If it breaks the protocol, do returns the interruption that follows.
+// do delivers a part of a response to the machine. If that part breaks the protocol, do returns the resulting
+// interruption.
 func (r *machineHarness) do(part response) *Interruption {
 	if _, err := r.event(r.now, &part); err != nil {
 		return r.fails(err)
@@ -53,7 +54,8 @@ func (r *machineHarness) options() ListOptions {
 	return m.next(r.now)
 }
 
-// ask starts the next request. If that is a check after a broken connection, ask first lets it succeed.
+// ask starts the next request. If that is a check after a broken connection, ask lets it succeed and starts the request
+// after it.
 func (r *machineHarness) ask() {
 	if r.next(r.now); r.state == checking {
 		require.Nil(r, r.check(r.version, false))

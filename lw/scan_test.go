@@ -116,7 +116,7 @@ func TestEscapeSequencesInEnvelope(t *testing.T) {
 	require.True(t, scanned.initialEventsEnd)
 }
 
-// The test covers valid and invalid JSON that API servers do not send.
+// The test covers JSON, valid and invalid, that API servers never send but a hostile server might.
 func TestUnusualJSON(t *testing.T) {
 	huge := strings.Repeat("9", 100_000)
 	object, err := ParseObject([]byte("{\"metadata\":{\"name\":\"a\xffb\",\"uid\":\"\\ud800x\",\"name\":null,\"Name\":\"c\"},\"metadata\":{\"namespace\":\"n\"}," +

@@ -103,7 +103,8 @@ func TestObjectsArriveOverSlowLinks(t *testing.T) {
 	}
 }
 
-// An endless object ends at its size limit, and white space never counts as a part of an object.
+// An endless object must end at its size limit. White space must not count as a part of an object, because a hostile
+// server could send it forever.
 func TestSlowHostileBodiesEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string

@@ -25,8 +25,8 @@ func (w *wrapper) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[*
 	return w.Client.Watch(ctx, opts)
 }
 
-// A held object may be the result of a wrapper's change, so the client of a wrapper must not yield it again. A wrapper
-// that changes nothing can permit it.
+// If a wrapper changes the client's objects, the caller holds changed objects, so the client must not yield them again.
+// A wrapper that changes nothing can permit it.
 func TestOnlyWrappersThatPassReuseOnReuseObjects(t *testing.T) {
 	held, err := ParseObject([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"a"}}`))
 	require.NoError(t, err)

@@ -193,8 +193,8 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 	require.Empty(t, r.options().ResourceVersion)
 }
 
-// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
-// stream fails after a minute in which no event is known to be an initial object.
+// A server without streaming lists answers with an ordinary watch, and in a busy collection the idle timeout never
+// passes. So the stream must fail after a minute in which no event was certainly an initial object.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
@@ -254,7 +254,7 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.True(t, r.options().SendInitialEvents)
 }
 
-// silenceOf runs a stream until ErrSilent. It returns how long the stream was idle, and the request after ErrSilent.
+// silenceOf runs a stream until it reports ErrSilent. It returns how long the stream was idle, and the next request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}
@@ -311,8 +311,9 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestWakeEndsDelay wakes the stream right after a failure. The failed request's watchdog must have ended before, because
-// it would otherwise take the wake-up. With a single CPU, a goroutine that nobody waits for cannot have ended by then.
+// TestWakeEndsDelay wakes the stream right after a failure. By then, the failed request's watchdog must have ended,
+// because it would otherwise take the wake-up. The test uses a single CPU, on which the watchdog has ended only if the
+// stream has waited for it.
 func TestWakeEndsDelay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 
 const idleLimit = 140 * time.Second
 
-// wallClock is a wall clock that a test sets. The monotonic clock is the time of the synctest bubble.
+// wallClock is a wall clock that a test can set. The monotonic clock is that of the synctest bubble.
 type wallClock struct{ offset atomic.Int64 }
 
 func (c *wallClock) now() time.Time       { return time.Now().Add(time.Duration(c.offset.Load())) }

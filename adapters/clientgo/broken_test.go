@@ -95,7 +95,7 @@ func TestBrokenServer(t *testing.T) {
 			faults[random.IntN(len(faults))]()
 		}
 	}
-	// After several faults in a row, the backoff can exceed the one minute that other tests allow.
+	// This takes longer than in other tests, because after several faults in a row the backoff can exceed a minute.
 	require.Eventually(t, func() bool { return handler.equals(pods) }, 5*time.Minute, 5*time.Millisecond)
 	require.Len(t, informer.GetStore().ListKeys(), len(pods))
 }

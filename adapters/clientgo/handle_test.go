@@ -60,7 +60,8 @@ func labelsIn(t *testing.T, object runtime.Object) map[string]string {
 	return accessor.GetLabels()
 }
 
-// Labels without an index are still found, because the reader then compares the labels of all objects.
+// The number of label indexes is limited. Beyond the limit, objects must still be found, because the reader compares
+// the labels of all objects.
 func TestLabelIndexesAreLimited(t *testing.T) {
 	server := startServer(t)
 	var labels []string

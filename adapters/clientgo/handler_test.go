@@ -151,7 +151,7 @@ func TestShutDownBeforeStart(t *testing.T) {
 	require.NoError(t, cache.ShutDownEventHandler(informer, registered))
 }
 
-// The test disables client-go's crash handler, which would end the process.
+// The test disables client-go's crash handler, because that would end the process.
 func TestPanickingHandler(t *testing.T) {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil

@@ -125,8 +125,8 @@ func (r *trial) follow(server http.RoundTripper) (informer cache.SharedIndexInfo
 	}
 }
 
-// converges waits for the guaranteed recovery time. It fails the test if the store or r's values then differ from
-// the server.
+// converges waits for the guaranteed recovery time, and fails the test if the store or r's values then differ from the
+// server's objects.
 func (r *trial) converges(server *hostile.Server, informer cache.SharedIndexInformer) {
 	bound := 15 * time.Minute
 	if r.server.Restart {
@@ -153,7 +153,7 @@ func (r *trial) equals(server *hostile.Server, informer cache.SharedIndexInforme
 	return maps.Equal(stored, server.Values()) && maps.Equal(r.values, server.Values())
 }
 
-// check verifies the request rate and the errors reported during the whole run.
+// check verifies the request rate, and the errors that were reported during the whole run.
 func (r *trial) check() {
 	for i := range r.requests {
 		for k := i; k < len(r.requests); k++ {
@@ -194,8 +194,8 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that previous is the latest known value of the object. Versions must not decrease unless the server may
-// send old objects.
+// event checks that previous is the latest known value of the object. Its values must not decrease, unless the server
+// may send old objects.
 func (r *trial) event(previous string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,7 +27,8 @@ func (w watched) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(events.String()))}, nil
 }
 
-// stored returns a new informer and the objects that it stores for watch events with objects in JSON.
+// stored sends the objects in texts, which are JSON, as watch events. It returns a new informer that has received them,
+// and the objects that it stores.
 func stored(t *testing.T, example runtime.Object, extras Extras, texts ...string) (*informerType, []*object) {
 	informer := NewSharedIndexInformerWithOptions(&cache.ListWatch{}, example, InformerOptions{Extras: extras}).(*informerType)
 	resource := lw.Resource{Version: "v1", Plural: "configmaps"}
@@ -118,8 +119,8 @@ func TestObjectsShareFieldsV1(t *testing.T) {
 	require.Equal(t, fieldsOf, string(read()))
 }
 
-// A projection already drops managed fields, and compression shares their text among objects. An unstructured object
-// has no FieldsV1 to restore.
+// Objects with other options must keep their whole text. A projection already drops managed fields, compression already
+// shares their text among objects, and an unstructured object has no FieldsV1 to restore.
 func TestOtherObjectsKeepTheirText(t *testing.T) {
 	text := configMap(`"managedFields":[{"manager":"m","fieldsV1":` + fieldsOf + `}]`)
 	all := func(runtime.Object) []string { return []string{"metadata", "data"} }

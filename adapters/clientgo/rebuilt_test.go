@@ -71,8 +71,8 @@ func (i *identities) equal(uids map[string]string) bool {
 	return maps.Equal(i.uids, uids)
 }
 
-// listCounter is an [http.RoundTripper] that counts the lists that the server has answered, and the checks whether
-// it was rebuilt.
+// listCounter is an [http.RoundTripper] that counts the lists that the server has answered. It also counts the requests
+// with which the client checks whether the server was rebuilt.
 type listCounter struct {
 	next http.RoundTripper
 
@@ -241,7 +241,7 @@ func TestRestartedServerIsNotListedAgain(t *testing.T) {
 	require.Equal(t, 1, checks)
 }
 
-// fill raises the resourceVersion with unrelated changes, and then creates Pods.
+// fill makes unrelated changes, which raise the resourceVersion, and then creates Pods.
 func fill(t *testing.T, server *lwtest.Server, changes int, pods string) {
 	for range changes {
 		_, err := server.Put("nodes", `{"metadata":{"name":"n"}}`)

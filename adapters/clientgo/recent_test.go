@@ -26,7 +26,7 @@ func TestUnreadStructsAreReleased(t *testing.T) {
 	})
 }
 
-// TestReadStructsAreNotReleased reads structs while the timer releases them. Each struct must survive, because it
+// TestReadStructsAreNotReleased reads structs while the timer releases old ones. Each struct must survive, because it
 // was just read.
 func TestReadStructsAreNotReleased(t *testing.T) {
 	for range 200 {

@@ -89,7 +89,7 @@ func TestReflector(t *testing.T) {
 				want := []string{"replace [a@n1 b@n1] at 3", "add c@n1", "update c@n2", "delete b@n1"}
 				store.wait(t, want...)
 				eventually(t, func() bool { return store.reached() == "6" })
-				// a is deleted while the watch is down, and the history expires.
+				// While the watch is down, delete the Pod a and let the history expire.
 				server.Fail(isWatch, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 					_ = server.Delete("pods", "shop", "a")
 					server.Compact()

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// stateDir is the environment variable for the folder that the processes in TestProcessesShareStateDir use.
-// serverURL is the one for the server's URL.
+// stateDir and serverURL are environment variables that pass the folder and the server's URL to the processes in
+// TestProcessesShareStateDir.
 const (
 	stateDir  = "LISTWATCH_TEST_STATE_DIR"
 	serverURL = "LISTWATCH_TEST_SERVER"

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// byNodes is an index function for Pods that returns the node and "any".
+// byNodes is an index function for Pods that returns the node, and "any", under which a test finds all Pods.
 func byNodes(obj any) ([]string, error) {
 	return []string{obj.(*corev1.Pod).Spec.NodeName, "any"}, nil
 }
@@ -212,8 +212,8 @@ func TestTransformThatReturnsNil(t *testing.T) {
 	}
 }
 
-// The store must contain all listed objects except those for which the transform returns nil. In client-go, no
-// object arrives at all.
+// The store must contain all listed objects, except those for which the transform returns nil. In client-go, a single
+// nil makes the whole list fail.
 func TestTransformThatReturnsNilDuringList(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

@@ -79,7 +79,8 @@ func (o *observed) Error(err error, message string, about ...any) {
 	o.add("error", message, err, about)
 }
 
-// add adds a normalized line: the level, the message, the type of the objects and the reason for the error.
+// add adds a line in a form that can be compared: the level, the message, the objects' type and the reason for the
+// error.
 func (o *observed) add(level, message string, err error, about []any) {
 	var objects any
 	for n := 0; n+1 < len(about); n += 2 {
@@ -103,7 +104,7 @@ func (o *observed) all() []string {
 
 func (o *observed) logged(line string) bool { return slices.Contains(o.all(), line) }
 
-// codes is a [metrics.ResultMetric]. It tells the two programs apart because they use different host names for the
+// codes is a [metrics.ResultMetric]. It can tell the two programs apart, because they use different host names for the
 // server.
 type codes struct {
 	mu     sync.Mutex

@@ -204,8 +204,8 @@ func names(t *testing.T, list client.ObjectList) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// If a field selector has two requirements, the index function for one is called for the objects that the other
-// selects.
+// If a field selector has two requirements, controller-runtime looks up one in its index, and calls the index function
+// of the other for each object found.
 func TestListByTwoFields(t *testing.T) {
 	server := labeled(t)
 	c := startCache(t, server, cache.Options{})

@@ -106,8 +106,8 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// An object that does not decompress correctly must be stored uncompressed. In this test, the compressor and the
-// decompressor have different dictionaries.
+// An object that does not decompress correctly must be stored uncompressed. To cause that, this test gives the
+// compressor and the decompressor different dictionaries.
 func TestCompressorFault(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot)
 	content := []byte(sample.Pods(1, 1)[0].JSON())

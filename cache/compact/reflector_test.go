@@ -16,8 +16,8 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// A relist of the same objects must cause no changes. After a backup is restored, an object can have different JSON at
-// the same resourceVersion. Such an object must cause a change.
+// A relist of the same objects must cause no changes. But an object whose JSON differs at the same resourceVersion must
+// cause one, because a backup may have been restored.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)
 	first, again := listed(pods), listed(pods)

@@ -24,7 +24,7 @@ func misroute(server *lwtest.Server) (repair func()) {
 	})
 }
 
-// An empty list from another collection must not delete the objects, even if this run has not yet seen a list.
+// An empty list from another collection must not delete the objects, even if this run has not seen a correct list yet.
 func TestRejectsListsOfAnotherCollection(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"default", "-o wide", "--resume"} {

@@ -79,9 +79,9 @@ func uidsOf(server *lwtest.Server) map[string]string {
 	return uids
 }
 
-// watching waits until lwcat is watching the server and, unless it resumed, has printed its first list. An open
-// request is not proof enough: it may be for a streaming list that the server is about to reject. lwcat would then
-// exit if the server were closed before it responds.
+// watching waits until lwcat is watching the server and, unless it resumed, has printed its first list. An open request
+// does not prove this, because it may be for a streaming list that the server is about to reject. lwcat would then exit
+// if the server were closed before it responds.
 func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	t.Helper()
 	eventually(t, "a watch", func() bool {
@@ -94,7 +94,7 @@ func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 // watchAnswered matches the message that lwcat logs when the server has responded to a watch.
 var watchAnswered = regexp.MustCompile(`< \S*\bwatch=\S*: response`)
 
-// fill raises the resourceVersion with unrelated changes, and then creates ConfigMaps.
+// fill makes unrelated changes, which raise the resourceVersion, and then creates ConfigMaps.
 func fill(t *testing.T, server *lwtest.Server, changes int, names ...string) {
 	for range changes {
 		create(t, server, "nodes", named("n"))
@@ -163,7 +163,7 @@ func TestFollowsRebuiltServer(t *testing.T) {
 	}
 }
 
-// The format wide requests Tables instead of ordinary objects.
+// TestTableOfRebuiltServer repeats the test above with -o wide, which requests Tables instead of ordinary objects.
 func TestTableOfRebuiltServer(t *testing.T) {
 	t.Parallel()
 	old, rebuilt := start(t, nil), start(t, nil)

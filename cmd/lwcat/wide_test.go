@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Table does not name the kind of its objects, but lw accepts only lists of the requested kind.
+// A Table does not name the kind of its objects, but lw accepts only lists of the requested kind. So lwcat must add the
+// kind.
 func TestWideFormatWithoutStreamingLists(t *testing.T) {
 	server := start(t, &lwtest.Options{NoStreamingLists: true})
 	create(t, server, "configmaps", named("a"))

@@ -95,7 +95,7 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens records a fault if the stream must not send this request now, given its events so far.
+// opens records a fault if, after its events so far, the stream must not send this request.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// form is a way to transform the token before the server sends it back, for example to encode or truncate it.
+// form is a way in which the server changes the token before it sends it back. For example, the server encodes or
+// truncates it.
 type form struct {
 	name string
 	of   func(string) string

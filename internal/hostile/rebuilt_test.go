@@ -30,7 +30,7 @@ type following struct {
 	causes []error // causes of all interruptions
 }
 
-// reported returns why the stream has been interrupted so far.
+// reported returns the causes of all interruptions so far.
 func (f *following) reported() []error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

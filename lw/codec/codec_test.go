@@ -38,7 +38,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch receives the JSON object in a watch event and returns the object that codec decodes.
+// watch sends the JSON object in a watch event, and returns the object that codec decodes from it.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -104,8 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is a type that only TestConcurrentUse decodes, so that its goroutines race to create the decoder of the
-// type.
+// concurrently is a type that only TestConcurrentUse decodes, so that the test's goroutines race to create its decoder.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {
@@ -194,8 +193,8 @@ func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
 	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.alwaysFails, found an object")
 }
 
-// Kubernetes decodes duplicate members like encoding/json: null changes no string or number, structs and maps are
-// merged, and otherwise the last value counts.
+// Kubernetes decodes duplicate members like encoding/json. A null leaves strings and numbers unchanged, and structs and
+// maps are merged. Otherwise the last value counts.
 func TestDuplicateMembersAgreeWithEncodingJSON(t *testing.T) {
 	some := []string{"null", "true", "1", `"x"`, `"5"`, `""`, `"\"s\""`, "[]", "[1]", `["x"]`, "[1,2]", `[{"a":1},{"b":"y"}]`, `[{"b":"x"}]`, "{}", `{"a":1}`, `{"a":{"b":1}}`, `{"b":"y"}`, `{"a":null}`, `{"5":true}`}
 	for _, name := range fields {

@@ -170,7 +170,7 @@ func TestDefectHashCollision(t *testing.T) {
 	require.Nil(t, unusual.Hashed)
 }
 
-// Hashed is embedded as a pointer, so that json-iterator finds its field.
+// Hashed is embedded as a pointer, because only then does this package let json-iterator find the field.
 type Hashed struct {
 	Field int `json:"vcASljBJAqn"`
 }
@@ -214,7 +214,7 @@ func TestDefectLenientScalars(t *testing.T) {
 	}
 }
 
-// noInts shows that the length is found behind a named type, too.
+// noInts is a named type, to show that its array's length is found, too.
 type noInts [0]int
 
 type embeddedNoInts struct {

@@ -126,15 +126,15 @@ func requireAgreement(t *testing.T, text []byte) {
 	}
 }
 
-// isOddEnvelope reports whether err comes from a rule of package lw that encoding/json does not have. Package lw limits
-// the nesting depth and requires strings for kind, apiVersion and some metadata.
+// isOddEnvelope reports whether err comes from a rule that package lw has but encoding/json lacks. Package lw limits
+// the nesting depth, and requires strings for kind, apiVersion and some metadata.
 func isOddEnvelope(err error) bool {
 	return errors.Is(err, lw.ErrInvalidResponse) && regexp.MustCompile(`expected (.* to be a|at most 1000 levels|an object, found)`).MatchString(err.Error())
 }
 
-// excluded reports whether an object has duplicate members, because the path in an error does not tell them apart. Names
-// that differ only in case count as duplicates, because encoding/json confuses them. For the values of duplicate
-// members, see TestDuplicateMembersAgreeWithEncodingJSON.
+// excluded reports whether an object has duplicate members. The fuzz tests skip such objects, because the path in an
+// error does not tell the members apart. Names that differ only in case count as duplicates, because encoding/json
+// confuses them. TestDuplicateMembersAgreeWithEncodingJSON tests the values of duplicate members.
 func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {

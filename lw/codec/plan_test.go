@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// plannable has the kinds of fields that Kubernetes types have. Plans decode all of them.
+// plannable has all kinds of fields that occur in Kubernetes types. Plans must decode them without json-iterator.
 type plannable struct {
 	Meta       `json:",inline"`
 	Metadata   map[string]any         `json:"metadata,omitempty"`

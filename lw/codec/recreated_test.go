@@ -27,7 +27,7 @@ func (m *metadataWithUID) GetName() string            { return m.Name }
 func (m *metadataWithUID) GetUID() namedUID           { return m.UID }
 func (m *metadataWithUID) GetResourceVersion() string { return m.ResourceVersion }
 
-// machine decodes from JSON and from protobuf. The field 2 of its message is the color.
+// machine can be decoded from JSON and from protobuf. Field 2 of its message is the color.
 type machine struct {
 	metadataWithUID `json:"metadata"`
 	Color           string `json:"color"`
@@ -76,7 +76,7 @@ func (r *responses) Open(_ context.Context, req *lw.Request) (*lw.Response, erro
 	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(list))}, nil
 }
 
-// A rebuilt cluster can assign the resourceVersion of an earlier object to the object that replaces it.
+// In a rebuilt cluster, a recreated object can have the same resourceVersion as its predecessor.
 func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 	for name, c := range map[string]struct {
 		codec lw.Codec[*machine]

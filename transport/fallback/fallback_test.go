@@ -99,8 +99,8 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 	require.NoError(t, switched)
 }
 
-// Behind a proxy that buffers responses, a watch delivers no data. If neither transport delivers data, the client must
-// return to the first transport.
+// Behind a proxy that buffers responses, a watch delivers no data, so the client must switch. If neither transport
+// delivers data, the client must return to the first one.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)

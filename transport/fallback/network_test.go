@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memoryNetwork is an in-memory network with one server. It works with synctest's simulated time.
+// memoryNetwork is an in-memory network with one server. It works with synctest's fake clock, unlike real sockets.
 type memoryNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}
@@ -121,7 +121,7 @@ func (s *fixture) create(name string) {
 	require.NoError(s.t, err)
 }
 
-// follow runs an informer of Pods until the test ends and returns its store.
+// follow runs an informer for Pods until the test ends, and returns its store.
 func (s *fixture) follow() *cache.Store[*lw.Object] {
 	s.t.Helper()
 	client, err := lw.NewClient(s.over, lw.Pods(""), lw.RawCodec{}, nil)

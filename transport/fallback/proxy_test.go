@@ -65,7 +65,7 @@ func refusing(code int) proxy {
 	}
 }
 
-// stripping is a proxy that forwards requests without the headers Upgrade and Connection.
+// stripping is a proxy that removes the headers Upgrade and Connection, as some real proxies do.
 func stripping(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 	r.Header.Del("Upgrade")
 	r.Header.Del("Connection")
@@ -183,8 +183,8 @@ func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	}
 }
 
-// One transport delivers no data, and the server rejects the other transport. The client must not switch repeatedly. It
-// receives the objects from lists.
+// If one transport delivers no data, and the server rejects the other, the client must not switch back and forth. It
+// still receives the objects, because it lists them.
 func TestDoesNotSwitchRepeatedly(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The transport must reject a named pipe, because reading it would block, and a device, because it has no end of file.
+// The transport must reject a named pipe, because reading it could block, and a device, because it may never end.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
@@ -87,7 +87,8 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
-// The read of a file ends after its request. The race detector must find no access to the results of the request.
+// A file read may end after the request that started it was canceled. The race detector must find no access to that
+// request's results.
 func TestReadOutlivesCanceledRequest(t *testing.T) {
 	authority := write(t, t.TempDir(), "ca", certs.NewAuthority(t).PEM)
 	transport, err := lwhttp.New("https://127.0.0.1:1", &lwhttp.Options{CAFile: authority})

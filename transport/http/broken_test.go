@@ -133,7 +133,7 @@ func TestCancellationReturnsContextCause(t *testing.T) {
 	})
 }
 
-// The dial never succeeds. The canceled request must return at once, although net/http continues the dial for later
+// A request that is canceled during a dial must return at once, although net/http continues the dial for later
 // requests.
 func TestCancellationWhileDialing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -18,8 +18,8 @@ import (
 )
 
 // The test starts 1,000 watches at the same time over HTTP/2, breaks a connection, and restarts its watches. It allows
-// twice the necessary number of connections. If a connection carries fewer than 100 streams, the server refuses many
-// streams, because net/http assumes 100 until it knows the limit.
+// twice the necessary number of connections. With a limit of fewer than 100 streams per connection, the server refuses
+// many streams at first, because net/http assumes a limit of 100 until it knows the real one.
 func TestStreamsDialFewConnections(t *testing.T) {
 	for _, streams := range []int{10, 100, 1000} {
 		t.Run(fmt.Sprint(streams), func(t *testing.T) { testStreamsDialFewConnections(t, 1000, streams) })

@@ -122,7 +122,7 @@ func TestRedirectsShowNoToken(t *testing.T) {
 	}
 }
 
-// net/http quotes an invalid status line in its error. The status line may contain the token.
+// net/http quotes an invalid status line in its error, and the status line may contain the token.
 func TestInvalidResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
@@ -162,7 +162,7 @@ func answering(t *testing.T, answer string) string {
 	return listener.Addr().String()
 }
 
-// net/http includes the status text of a proxy's CONNECT response in its error.
+// If a proxy rejects CONNECT, net/http's error contains the status text, which may repeat the proxy password.
 func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	secrets := canary.Secrets{}
 	password := secrets.New("password")
@@ -182,7 +182,7 @@ func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	}
 }
 
-// The debug data of an HTTP/2 GOAWAY frame can contain the token. net/http includes this data in its error.
+// A server can repeat the token in the debug data of an HTTP/2 GOAWAY frame, which net/http includes in its error.
 func TestGoAwayShowsNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server accepts every HTTP/2 connection but serves no request. net/http alone would open the next connection at
-// once and without limit. The stream must report interruptions, which delay the next request.
+// A server accepts every HTTP/2 connection but serves no request. net/http alone would open new connections at once and
+// without limit. Instead, the request must fail, so that the stream reports an interruption and waits.
 func TestLimitsConnectionsThatServeNoRequest(t *testing.T) {
 	const (
 		settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"

@@ -136,8 +136,8 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// Empty gzip members contain no data, so a read continues until the server stops. The read must use a limited amount of
-// memory.
+// Empty gzip members contain no data, so a read of endless ones does not return until the server stops. It must use a
+// limited amount of memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())

@@ -104,7 +104,7 @@ func (c *counter) total() int {
 	return c.ever
 }
 
-// cut closes the open connection that carries most requests, and returns their number.
+// cut closes the open connection that carries the most requests, and returns their number.
 func (c *counter) cut() (requests int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,8 +40,8 @@ func TestTokenAndCertificateStayTogether(t *testing.T) {
 	})
 }
 
-// The connection of a request breaks after another request has received a different credential. The retry must use the
-// certificate of the first credential.
+// A request's connection breaks after another request has received a different credential. The retry must still use the
+// certificate from its own credential, because it sends the token from it.
 func TestFailedRequestKeepsCertificate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		var given atomic.Pointer[lwhttp.Credential]

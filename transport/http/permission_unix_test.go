@@ -39,7 +39,7 @@ func testDeniedFiles(t *testing.T) {
 	}
 }
 
-// A token stays in use while its file cannot be read.
+// While the token file cannot be read, requests must continue to use the last token.
 func TestDeniedTokenFileKeepsToken(t *testing.T) {
 	nobody.Run(t, func(t *testing.T) {
 		path := write(t, t.TempDir(), "token", []byte("first"))

@@ -45,7 +45,7 @@ func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// counted is a response body. Close decrements a counter of open bodies.
+// counted is a response body whose Close method decrements the number of open bodies.
 type counted struct {
 	io.Reader
 	open *int

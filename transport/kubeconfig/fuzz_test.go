@@ -59,8 +59,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// hidesSecrets reports whether the string s3cr3t occurs only in secret fields. In other fields it may be a name, which
-// errors may quote.
+// hidesSecrets reports whether the string s3cr3t occurs only in secret fields. Errors may quote other fields, for
+// example names.
 func hidesSecrets(text []byte) bool {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil {

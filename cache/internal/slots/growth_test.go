@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The insertion order and snapshots between the writes must not affect the members of a set.
+// A set must have the right members, whatever the insertion order, and even if snapshots are taken between the writes.
 func TestLargeSets(t *testing.T) {
 	const n = 20_000 // enough for a tree of three levels
 	up := make([]uint32, n)

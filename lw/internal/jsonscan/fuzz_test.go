@@ -135,7 +135,7 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// The Pods are too long for a seed of FuzzReference. They make the buffer move its data.
+// The Pods are so long that the buffer has to move its data. They are too long for seeds of FuzzReference.
 func TestPodsAgreeWithReference(t *testing.T) {
 	text := ""
 	for _, pod := range sample.Pods(3, 20) {

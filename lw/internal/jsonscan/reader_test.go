@@ -47,7 +47,7 @@ func TestLimitsNesting(t *testing.T) {
 	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings must not count toward the nesting depth")
 }
 
-// The tested depths include the maximum number of open brackets in one call of skip.
+// The tested depths include the maximum number of open brackets that one call of skip can handle.
 func TestBracketsMustMatch(t *testing.T) {
 	for _, levels := range []int{1, 2, mostOpen - 1, mostOpen, mostOpen + 1, 63, 64, 65, 126, 127, 190, maxDepth} {
 		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {

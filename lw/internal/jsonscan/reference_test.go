@@ -71,7 +71,7 @@ func (r *reference) token(seen bool, text string) {
 	}
 }
 
-// value reads a value. If seen is true, value adds the tokens to r.tokens.
+// value reads a value. If seen is true, it also adds the value's tokens to r.tokens.
 func (r *reference) value(seen bool) {
 	start := r.pos
 	whole := seen && r.depth >= r.skipFrom

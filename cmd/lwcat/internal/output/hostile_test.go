@@ -51,8 +51,8 @@ func TestHeadersAreEscaped(t *testing.T) {
 	}
 }
 
-// hostileText is a JSON string that writes characters that a terminal interprets in every possible way. Line breaks
-// and tabs are harmless.
+// hostileText is a JSON string with all kinds of characters that a terminal interprets, both escaped and plain. Its
+// line breaks and tabs are harmless.
 const hostileText = `"\u001b]0;title\u0007\u009b2J \u202eabc\u2069 \u2028\r\u007f` + "\u009b2J\u202e\u2066\u061c\x7f\x9b2J" + `\ttab\nline"`
 
 // On a terminal, no format may pass on a character that moves the cursor, changes the title or reverses text.

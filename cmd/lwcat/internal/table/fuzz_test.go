@@ -19,8 +19,8 @@ func (c byteTransport) Open(context.Context, *lw.Request) (*lw.Response, error) 
 	return &lw.Response{ReadCloser: io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text)))}, nil
 }
 
-// FuzzTables checks that the result does not depend on how much each read returns. A Table becomes a list that
-// contains its objects with their cells, and other responses pass through unchanged.
+// FuzzTables checks that the result does not depend on how the response is split into reads. A Table must become a list
+// that contains its objects with their cells, and other responses must pass through unchanged.
 func FuzzTables(f *testing.F) {
 	list := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + `,"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"object":{"metadata":{"name":"b"}},"cells":[]}]}`
 	f.Add(list, false)
