@@ -1,8 +1,8 @@
 // Package lw follows collections on a Kubernetes API server with the list-watch protocol.
 //
 // [ListAndWatch] yields the changes of one collection as an endless sequence of [Event] values. It lists the collection
-// and watches it from the list's resourceVersion. It resumes a broken watch, and relists if the watch cannot resume.
-// The state of the collection is the fold of the events.
+// and watches it from the list's resourceVersion. It resumes a broken watch, and relists if the watch cannot resume. If
+// you apply all events in order, you get the state of the collection.
 //
 // A [Client] sends the requests over a [Transport]. Packages transport/http and transport/ws provide transports. A
 // custom [ListerWatcher] follows another system, as examples/etcd shows. Package cache applies the events to a store.

@@ -18,12 +18,13 @@ const (
 	Added
 	Modified
 	Deleted
-	// Bookmark means that only the resourceVersion of the collection changed.
+	// Bookmark means that only the resourceVersion of the collection changed, so that a later watch can resume from it.
 	Bookmark
 	// Synced means that the list is complete. Objects without an event since ListStarted no longer exist.
 	Synced
 	// DecodeFailed means that the codec could not decode an object. Event.Err contains the object's key and event type.
-	// The previous state of the object is stale until its next event. Other objects are not affected.
+	// The object's previous state stays known, but it is stale until the object's next event. Other objects are not
+	// affected.
 	DecodeFailed
 	// WatchStarted means that a watch is open and continues from the current state. The state is no longer stale.
 	WatchStarted
@@ -50,7 +51,8 @@ func (t EventType) String() string {
 	return "UNKNOWN"
 }
 
-// wireType returns the EventType for the type of a watch event. It returns false for an unknown type.
+// wireType converts the type of a watch event, for example "ADDED", to an EventType. It returns false for an unknown
+// type.
 func wireType(name []byte) (EventType, bool) {
 	for _, t := range []EventType{Added, Modified, Deleted, Bookmark, errorEvent} {
 		if eventNames[t] == string(name) {
@@ -60,7 +62,8 @@ func wireType(name []byte) (EventType, bool) {
 	return 0, false
 }
 
-// Event is one step in the history of a collection. The state of the collection is the fold of its events.
+// Event is one step in the history of a collection. If you apply all events in order, you get the state of the
+// collection.
 type Event[T any] struct {
 	Type   EventType
 	Object T // set for Added, Modified and Deleted

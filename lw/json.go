@@ -211,8 +211,8 @@ func shorten(text []byte) string {
 	return "\"" + string(text) + "\""
 }
 
-// maxCuts limits how many spans of memory a stream keeps for the next object, because a hostile object may have any
-// number of spans to cut.
+// maxCuts limits the slice of cuts that a stream reuses for the next object. Only a hostile object has more spans to
+// cut, and its slice must not stay in memory.
 const maxCuts = 1 << 12
 
 // trimmer records which members of an object to cut, so that the remaining text is valid JSON. Each member is cut with
@@ -248,8 +248,8 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 }
 
 // value reads a JSON value and records the spans to cut. If the selection `keep` names members of the value, but the
-// value is a string or an array, the value becomes empty. If the whole value were cut, the indexes of an array would
-// change, or an earlier member with the same name would take effect.
+// value is a string or an array, it makes the value empty instead of cutting it. Otherwise the indexes in an array
+// would change, or an earlier member with the same name would take effect.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == selectNone {
 		s.SkipValue()
@@ -346,8 +346,8 @@ func (s scanner) listMeta(meta *ListMeta) {
 	}
 }
 
-// items reads the items of a list. It returns false after an error, or if the callback item returns false. Old servers
-// send null for an empty list.
+// items reads a list's items. It returns false after an error, or if the callback item returns false. It accepts null,
+// because old servers send it for an empty list.
 func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	if s.null() {
 		return true
@@ -377,7 +377,8 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	return s.Err() == nil
 }
 
-// missing contains the JSON of the members that list items inherit from their list. Each member ends with a comma.
+// missing contains the JSON of the members that servers omit from list items, because they are the same for the whole
+// list. Each member ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
 // newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. A list of custom

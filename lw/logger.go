@@ -14,8 +14,8 @@ type reporter struct {
 	logged     []logged
 }
 
-// cause groups interruptions. Each cause is logged at most once per logEvery. It ignores the error text, which may
-// contain ports, times and resourceVersions.
+// cause groups interruptions, because each cause is logged at most once per logEvery. It ignores the error text, which
+// may contain ports, times and resourceVersions that differ each time.
 type cause struct {
 	code   int // HTTP status code, or zero if the cause is not a *StatusError
 	remedy string
@@ -58,7 +58,8 @@ func (r *reporter) report(b *Interruption, now moment) {
 // maxLogged limits the number of remembered causes, because a server can send any number of status codes.
 const maxLogged = 16
 
-// last returns the record for a cause. It adds a missing record, and drops the oldest record if there are too many.
+// last returns the record of the last warning about a cause. If there is none, it adds one, and drops the oldest record
+// if there are too many.
 func (r *reporter) last(c cause) *logged {
 	for i := range r.logged {
 		if r.logged[i].cause == c {

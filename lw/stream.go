@@ -76,8 +76,8 @@ type Held struct {
 // it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx is done, the caller
 // stops iterating, or opts.StopOn returns true. opts may be nil.
 //
-// The state of the collection is the fold of the events. The constants of [EventType] describe the meaning of each
-// event.
+// If you apply all events in order, you get the state of the collection. The constants of [EventType] describe the
+// meaning of each event.
 //
 // All work happens in the caller's goroutine between two iterations. If the caller is slow, the server may close the
 // watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list.

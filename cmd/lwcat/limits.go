@@ -106,7 +106,7 @@ func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.C
 	return context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 }
 
-// hasGoal reports whether --until or --count must be met before --timeout.
+// hasGoal reports whether the run has a goal, --until or --count, so that reaching --timeout first is a failure.
 func (o *rangeOptions) hasGoal() bool { return len(o.until) > 0 || o.count > 0 }
 
 // goal describes the condition or event that the run waits for.

@@ -131,7 +131,7 @@ type kind struct {
 	APIVersion string `json:"apiVersion"`
 }
 
-// startsTable reads the kind of the response, which servers send first. It reports whether the response is a Table.
+// startsTable reports whether the response is a Table. It reads only the kind, which servers send first.
 func (c *converter) startsTable() bool {
 	c.source.remaining = maxMember
 	opened, err := c.decoder.Token()
@@ -151,8 +151,9 @@ func (c *converter) startsTable() bool {
 	return false
 }
 
-// convertList converts a Table to a list of its objects, and copies any other response. Before it writes, it either
-// sends to empty or closes it. It sends true if the Table has no rows, and then writes nothing.
+// convertList converts a Table to a list of its objects, and copies any other response. Before it writes, it sends
+// false to empty. If the Table has no rows, it sends true instead and writes nothing. If it fails early, it only closes
+// empty.
 func (c *converter) convertList(empty chan<- bool) error {
 	defer close(empty)
 	c.source.seen = new(bytes.Buffer)
@@ -321,7 +322,8 @@ func unexpectedEOF(err error) error {
 	return malformed(err)
 }
 
-// isTruncated reports whether the input ended too early. Since Go 1.27, encoding/json reports that as a syntax error.
+// isTruncated reports whether the input ended too early. It also looks for a syntax error, because encoding/json
+// returns one since Go 1.27.
 func isTruncated(err error) bool {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && syntax.Error() == "unexpected end of JSON input"
@@ -332,7 +334,7 @@ func invalid(offset int64, expected string) error {
 	return fmt.Errorf("%w: expected %s at byte %d", lw.ErrInvalidResponse, expected, offset)
 }
 
-// malformed replaces a decoder error, because it may contain values from the object.
+// malformed replaces a decoder's error, because that error may contain values from the object.
 func malformed(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return invalid(syntax.Offset, "JSON")
