@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// book is a type without Kubernetes metadata.
+// book is an object type without Kubernetes metadata, so the tests must supply its key.
 type book struct {
 	isbn    string
 	authors []string
@@ -63,7 +63,7 @@ func TestStoreOfAnyType(t *testing.T) {
 	require.Empty(t, byAuthor.List("Donovan"))
 }
 
-// Replace deletes all other objects. Their final states are unknown.
+// Replace must delete all other objects, and report that their final states are unknown.
 func TestReplaceDeletesOtherObjects(t *testing.T) {
 	books, writer := newLibrary()
 	one, two, three := &book{isbn: "1"}, &book{isbn: "2"}, &book{isbn: "3"}

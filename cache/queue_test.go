@@ -48,7 +48,7 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// The stream and all other handlers wait for a slow handler. No changes are lost.
+// Under Block, the stream and all other handlers must wait for a slow handler, and no changes may be lost.
 func TestBlock(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}

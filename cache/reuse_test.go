@@ -102,7 +102,7 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// The informer calls known for every list item, so it must not allocate memory.
+// The informer calls Store.known for every list item, so known must not allocate memory.
 func TestKnownAllocatesNothing(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1#u1")

@@ -211,7 +211,8 @@ func describe(d Change[*lw.Object]) string {
 	return "-" + lw.KeyOf(d.Old).String() + "@" + d.Old.GetResourceVersion()
 }
 
-// fold maps keys to objects. Applying all changes of a store to an empty fold produces the objects of the store.
+// fold maps keys to objects. If all of a store's changes are applied to an empty fold, it contains the same objects as
+// the store.
 type fold map[lw.Key]*lw.Object
 
 // apply applies a change to the fold. The change must be legal for its key.

@@ -98,7 +98,7 @@ type StatusError struct {
 	RetryAfter time.Duration // delay that the server requests (zero if none)
 }
 
-// StatusCause is a metav1.StatusCause: one of the reasons for an error, such as an invalid field.
+// StatusCause is one of the reasons for an error, such as an invalid field. It corresponds to metav1.StatusCause.
 type StatusCause struct {
 	Reason  string
 	Message string

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tables list the events of a stream and the phase after each of them.
+// The phase must follow the events of a stream. Each table lists events, and the phase after each of them.
 func TestStateFollowsEvents(t *testing.T) {
 	broken, final := &Interruption{Err: errReset}, &Interruption{Err: status(403), Final: true}
 	type step struct {

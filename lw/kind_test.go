@@ -80,7 +80,8 @@ func TestServerConfirmsAnotherKind(t *testing.T) {
 	require.NotContains(t, requests[5:], "/apis/x/v1?")
 }
 
-// A list from a proxy must be rejected no matter how often it arrives, because the server never confirms its kind.
+// The client must reject a proxy's list of another kind no matter how often it arrives, because the server never
+// confirms that kind.
 func TestForeignListIsNeverConfirmed(t *testing.T) {
 	portal := answer{body: customList("Portal", "7")}
 	events, requests := customEvents(t, "", answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},

@@ -61,8 +61,8 @@ func newObject(s *Scanned, cuts []span) *Object {
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the JSON text raw: an inserted prefix of prefixLen bytes, then the scanned text
-// without the spans in cuts.
+// objectOf returns an object with the JSON text raw. This text consists of an inserted prefix of prefixLen bytes and
+// the scanned text without the spans in cuts.
 func objectOf(s *Scanned, raw string, prefixLen int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefixLen

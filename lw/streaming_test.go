@@ -15,8 +15,8 @@ const (
 	missingEnd   = "INTERRUPTED the initial-events-end bookmark of the streaming list is missing or misplaced @"
 )
 
-// The objects are not ordered by resourceVersion, and some objects change before the end of the list. A bookmark whose
-// initial-events-end annotation is "false" does not end the list.
+// A streaming list must be complete even if its objects are not ordered by resourceVersion, and some of them change
+// before its end. A bookmark whose initial-events-end annotation is "false" must not end it.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})

@@ -226,8 +226,8 @@ func newUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// manage updates metadata.managedFields of f. A field belongs to the manager that changed it last. Fields are compared
-// only at the first two levels.
+// manage updates metadata.managedFields in f. A field belongs to the manager that changed it last. To keep this simple,
+// only the first two levels of fields are compared.
 func manage(res *resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)

@@ -118,7 +118,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	return conn
 }
 
-// refuseUpgrade sends only a status line and closes the connection.
+// refuseUpgrade sends only a status line and closes the connection, as kube-apiserver does.
 func refuseUpgrade(w http.ResponseWriter, code int) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -172,7 +172,7 @@ func SharedField(key string) string { return sharedField + key }
 func SharedName(name string) string { return name + sharedSuffix }
 
 const (
-	// allNamespaces is the namespace in index values with which controller-runtime's cache selects all namespaces.
+	// allNamespaces stands for all namespaces in the index values that controller-runtime's cache uses.
 	allNamespaces = "__all_namespaces"
 
 	// maxLabelIndexes limits the label indexes of an informer, because each event has to update all of them. Other labels are

@@ -67,7 +67,7 @@ func newMeter(opts *InformerOptions) cache.Store {
 	return cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(opts.Identifier, opts.InformerMetricsProvider))
 }
 
-// measure updates the metric. It is called after the store may have changed.
+// measure updates the metric for the resourceVersion. It must be called whenever the store may have changed.
 func (i *informer) measure() {
 	if i.meter == nil {
 		return

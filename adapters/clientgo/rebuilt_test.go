@@ -170,7 +170,8 @@ func followRebuilt(t *testing.T, server *hostile.Server, rebuild *hostile.Rebuil
 	<-ended
 }
 
-// TestServerIsRebuiltOnItsPort closes a server and starts another one on the same port.
+// TestServerIsRebuiltOnItsPort closes a server and starts another one on the same port. The informer must then follow
+// the new one.
 func TestServerIsRebuiltOnItsPort(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The tests in this file correspond to client-go's own tests; docs/drop-in.md maps one to the other.
+// The tests in this file correspond to client-go's own tests for shared informers, controllers and factories.
 
 func TestAddedHandlerResyncs(t *testing.T) {
 	t.Parallel()

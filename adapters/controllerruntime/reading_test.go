@@ -222,7 +222,7 @@ func TestListByTwoFields(t *testing.T) {
 	require.Equal(t, []string{"b"}, names(t, &pods))
 }
 
-// An object that cannot be decoded is left out of lists. Get returns the decode error.
+// Lists must leave out an object that cannot be decoded, and Get must return the decode error.
 func TestUndecodableObject(t *testing.T) {
 	server := startServer(t)
 	put(t, server, "a", "web:1")

@@ -74,7 +74,6 @@ func (c *config) sections(terminal bool) []section {
 	}
 }
 
-// validate checks the flags and the arguments.
 func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) error {
 	c.resources.names, c.output.terminal = names, terminal
 	c.output.options.Namespaces, c.output.options.Resources = c.resources.allNamespaces || len(c.resources.namespaces) > 1, len(split(c.resources.names)) > 1

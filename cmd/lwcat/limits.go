@@ -153,7 +153,7 @@ func (l *limiter) take(collection int, events []output.Event, counts bool) (seen
 	return seen, l.ended()
 }
 
-// restore records an object that an earlier run printed.
+// restore records an object that an earlier run printed and that may have been deleted since.
 func (l *limiter) restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

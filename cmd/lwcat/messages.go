@@ -281,7 +281,7 @@ func formatBytes(n float64) string {
 	return fmt.Sprintf("%.1f GB", n)
 }
 
-// meter updates the metrics for the events of one stream.
+// meter counts one stream's events and measures how long they take.
 type meter struct {
 	*stats
 	resource      string

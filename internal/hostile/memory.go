@@ -24,7 +24,7 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// Flush implements [http.Flusher]. Bytes reach the client at once.
+// Flush implements [http.Flusher]. It does nothing, because bytes reach the client at once.
 func (r *response) Flush() {}
 
 // received is the body of a response that was served in memory.

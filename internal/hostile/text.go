@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ConfigMap is the beginning of a ConfigMap's JSON, without the opening brace. List items do not contain it.
+// ConfigMap is the beginning of a ConfigMap's JSON, without the opening brace. A server omits it in list items.
 const ConfigMap = `"kind":"ConfigMap","apiVersion":"v1",`
 
 // TooLarge contains the Status details for a resourceVersion that the server has not reached yet. Pass it to

@@ -133,8 +133,8 @@ func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
 	p.elem.decode(r, into.Elem())
 }
 
-// decodeElements decodes an array into the existing slice or array, like encoding/json, because a member may occur
-// twice. It ignores elements that do not fit into an array, and clears those that the JSON lacks.
+// decodeElements decodes a JSON array. Like encoding/json, it decodes into the elements that already exist, because a
+// member may occur twice. It ignores elements that do not fit into an array, and clears those that the JSON lacks.
 func (p *plan) decodeElements(r *anyReader, into reflect.Value) {
 	if !r.begins('[', into) {
 		return

@@ -67,7 +67,7 @@ func (w *memoryNetwork) client(t *testing.T) *http.Transport {
 	return transport
 }
 
-// proxy handles a request. It usually forwards the request to the server with the ReverseProxy.
+// proxy is the handler of a test's proxy. It usually forwards the request to the server through the ReverseProxy.
 type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy)
 
 // fixture contains a fake API server behind a proxy, and a fallback.Transport that all streams use.

@@ -9,7 +9,7 @@ const (
 	chunkMask, branchMask = 1<<chunkBits - 1, 1<<branchBits - 1
 )
 
-// array maps indexes to nodes. The zero value is empty.
+// array maps indexes to nodes, like a slice whose snapshots are cheap. The zero value is empty.
 type array[N any] struct {
 	top   []*branch[N]
 	epoch uint64 // epoch in which top was created

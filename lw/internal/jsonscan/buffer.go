@@ -135,7 +135,7 @@ func (b *buffer) wantedSize(kept int, full bool) int {
 	}
 }
 
-// allocate returns a buffer with undefined content.
+// allocate returns a buffer of this size, from the pool if possible, so its content is undefined.
 func (b *buffer) allocate(size int) []byte {
 	switch size {
 	case idleBuffer:

@@ -213,8 +213,8 @@ func parseValue(operator, text string) (value func(*lw.Object) (string, bool), p
 // isField matches values that are field paths. A dot before a digit begins a number.
 var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
-// parsePath accepts paths in lw.Value.Get's syntax and kubectl's forms .status.phase and {.status.phase}. alone
-// must be true if no operator follows the path.
+// parsePath accepts paths in lw.Value.Get's syntax and kubectl's forms .status.phase and {.status.phase}. Set alone if
+// no operator follows the path, because other mistakes are likely then.
 func parsePath(text string, alone bool) (path, problem string) {
 	written := strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}")
 	if problem := correct(written, alone); problem != "" {

@@ -281,7 +281,7 @@ func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 // columnSpec matches one column, up to a comma outside brackets and quotes.
 var columnSpec = regexp.MustCompile(`(?s)(?:"[^"]*"|'[^']*'|\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|[^,])+`)
 
-// summarize describes an object's state in a few words.
+// summarize describes an object's state in a few words, for example "Running" for a Pod.
 func summarize(o *lw.Object) string {
 	if o.Get("metadata.deletionTimestamp").Exists() {
 		return "Terminating"
