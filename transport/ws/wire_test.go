@@ -98,7 +98,7 @@ func TestRejectedHandshakes(t *testing.T) {
 		require.Equal(t, 7*time.Second, rejected.RetryAfter)
 	}
 	_, err := follow(t, dial(t, nil), "/parts", nil)
-	require.ErrorContains(t, err, "does not support the requested protocol")
+	require.ErrorContains(t, err, "the server or a proxy does not support")
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 
 	_, err = follow(t, dial(t, nil), "/nothing", nil)
