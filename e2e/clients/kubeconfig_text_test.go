@@ -16,6 +16,7 @@ import (
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"
+	const ignored = "listwatch ignores kind and apiVersion, because a file of another kind has no context anyway"
 	for _, c := range []struct{ name, text, differs string }{
 		{"block scalars", rest + "users:\n- name: u\n  user:\n    token: >-\n      t1\n", ""},
 		{"number as token", rest + "users: [{name: u, user: {token: 123}}]", ""},
@@ -29,10 +30,10 @@ func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 		{"field name in a different case", rest + "users: [{name: u, user: {Token: t}}]", ""},
 		{"unknown fields", rest + "users: [{name: u, user: {token: t, other: [1]}, x: y}]\nextra: 1", ""},
 		{"kind and apiVersion", "kind: Config\napiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
-		{"wrong API group", "kind: Config\napiVersion: x/v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
+		{"wrong API group", "kind: Config\napiVersion: x/v1\n" + rest + "users: [{name: u, user: {token: t}}]", ignored},
 		{"apiVersion without kind", "apiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
-		{"wrong kind", "kind: Pod\napiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
-		{"wrong API version", "kind: Config\napiVersion: v2\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
+		{"wrong kind", "kind: Pod\napiVersion: v1\n" + rest + "users: [{name: u, user: {token: t}}]", ignored},
+		{"wrong API version", "kind: Config\napiVersion: v2\n" + rest + "users: [{name: u, user: {token: t}}]", ignored},
 		{"kind without apiVersion", "kind: Config\n" + rest + "users: [{name: u, user: {token: t}}]", ""},
 		{"anchor", rest + "users: [{name: u, user: &u {token: t}}, {name: v, user: *u}]", ""},
 		{"merge key", "x: &x {token: t}\n" + rest + "users: [{name: u, user: {<<: *x}}]", ""},
