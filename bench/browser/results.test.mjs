@@ -19,9 +19,9 @@ test('the results have the names of the published results', () => {
 
 test('the results are medians, or empty if a figure was not measured', () => {
   const found = results(all)
-  assert.deepEqual(found['nothing | client-node, node'], [19])
-  assert.deepEqual(found['heap | shared, chrome'], [1])
-  assert.deepEqual(found['heap | shared, firefox'], [])
-  assert.deepEqual(found['cpu | plain, firefox'], [])
+  assert.deepEqual(found['time to start, ms | client-node, Node'], [19])
+  assert.deepEqual(found['heap of the main thread with 10,000 Pods, MB | listwatch, Chromium'], [1])
+  assert.deepEqual(found['heap of the main thread with 10,000 Pods, MB | listwatch, Firefox'], [])
+  assert.deepEqual(found['CPU time of the main thread for 5,000 events, ms | plain JavaScript, Firefox'], [])
   assert.deepEqual(found['page | listwatch'], [11])
 })

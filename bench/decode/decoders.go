@@ -40,11 +40,11 @@ var decoders = []decoder{
 	newDecoder(baseline, asJSON, copyLines),
 	newDecoder("listwatch, ten fields", asJSON, watched(harness.MustGet(lw.Project(tenFields...)))),
 	newDecoder("listwatch, cache/compact", asJSON, watched(compact.NewCodec(lw.RawCodec{}))),
-	newDecoder("listwatch, codec.JSON with *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod](nil))),
-	newDecoder("listwatch, codec.Protobuf with *corev1.Pod", asProtobuf, watched(codec.Protobuf[*corev1.Pod]())),
+	newDecoder("listwatch, typed JSON", asJSON, watched(codec.JSON[*corev1.Pod](nil))),
+	newDecoder("listwatch, typed protobuf", asProtobuf, watched(codec.Protobuf[*corev1.Pod]())),
 	newDecoder("client-go, unstructured", asJSON, negotiated(dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer)),
-	newDecoder("client-go, *corev1.Pod from JSON", asJSON, negotiated(scheme.Codecs.WithoutConversion())),
-	newDecoder("client-go, *corev1.Pod from protobuf", asProtobuf, negotiated(scheme.Codecs.WithoutConversion())),
+	newDecoder("client-go, typed JSON", asJSON, negotiated(scheme.Codecs.WithoutConversion())),
+	newDecoder("client-go, typed protobuf", asProtobuf, negotiated(scheme.Codecs.WithoutConversion())),
 }
 
 // decoder decodes watch events into one library's objects. run decodes n events and returns a slice of the last

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -29,7 +30,7 @@ func compare(ctx context.Context) error {
 	n, names := map[string]int{}, []string{} // n is the number of events to decode per round
 	for _, decoder := range decoders {
 		warm := once(decoder.name, events, held)
-		n[decoder.name] = max(int(float64(turn.Microseconds())/warm["CPU time"]), 100)
+		n[decoder.name] = max(int(float64(turn.Microseconds())/warm["CPU time per event, µs"]), 100)
 		names = append(names, decoder.name)
 	}
 	found, err := harness.Compare(*rounds, names, func(name string) (harness.Figures, error) { return once(name, events, n[name]), nil })
@@ -37,18 +38,15 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	results := harness.Medians(found)
-	ours, floor := found.Get("CPU time", rawCodec), found.Get("CPU time", baseline)
+	ours, floor := found.Get("CPU time per event, µs", rawCodec), found.Get("CPU time per event, µs", baseline)
 	ratios := make([]float64, len(ours))
 	for i := range ours {
 		ratios[i] = ours[i] / floor[i]
 	}
-	results.Set("CPU time", "lw.RawCodec to baseline", harness.Median(ratios))
-	if err := harness.Save("decode", results); err != nil {
-		return err
-	}
+	results.Set("CPU time per event, µs", "lw.RawCodec to baseline", harness.Median(ratios))
 	found, err = harness.Compare(1, names, func(name string) (harness.Figures, error) {
 		all := harness.Figures{}
-		for figure, templates := range map[string]int{"similar Pods": 0, "templates": 1000} {
+		for figure, templates := range map[string]int{"heap per similar Pod, kB": 0, "heap per Pod from 1,000 templates, kB": 1000} {
 			var heap float64
 			if err := harness.Run(ctx, "retain", task{name, harness.Size(10_000, 200), templates}, &heap); err != nil {
 				return nil, err
@@ -60,7 +58,8 @@ func compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return harness.Save("retained", found)
+	maps.Copy(results, found)
+	return harness.Save("decode", results)
 }
 
 func named(name string) decoder {
@@ -75,7 +74,7 @@ func once(name string, events *events, n int) harness.Figures {
 	runtime.ReadMemStats(&before)
 	ns := harness.CPUPer(n, func() { runtime.KeepAlive(decoder.run(stream, n, held)) })
 	runtime.ReadMemStats(&after)
-	return harness.Figures{"CPU time": ns / 1000, "allocations": float64(after.Mallocs-before.Mallocs) / float64(n)}
+	return harness.Figures{"CPU time per event, µs": ns / 1000, "allocations per event": float64(after.Mallocs-before.Mallocs) / float64(n)}
 }
 
 // task is a heap measurement. If Templates is zero, all Pods are similar.

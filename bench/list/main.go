@@ -21,14 +21,14 @@ import (
 
 var rounds = harness.Rounds(3)
 
-const protobuf = "client-go: typed informer, protobuf"
+const protobuf = "client-go, typed protobuf"
 
 // workers contains each contender's program and the role in which it runs.
 var workers = map[string][2]string{
-	"listwatch: informer, lw.RawCodec": {"listwatch", "raw"},
-	protobuf:                           {"clientgo", "protobuf"},
-	"client-go: typed informer, JSON":  {"clientgo", "JSON"},
-	"client-go: dynamic informer":      {"clientgo", "dynamic"},
+	"listwatch, lw.RawCodec": {"listwatch", "raw"},
+	protobuf:                 {"clientgo", "protobuf"},
+	"client-go, typed JSON":  {"clientgo", "JSON"},
+	"client-go, dynamic":     {"clientgo", "dynamic"},
 }
 
 func main() { harness.Main(compare, harness.Server("server", serve.Start)) }
@@ -59,8 +59,8 @@ func compareLists(ctx context.Context, programs string, streaming bool, results 
 	}
 	var contenders []string
 	for name := range workers {
-		results.Set("CPU time"+title, name)
-		results.Set("peak RSS"+title, name)
+		results.Set("CPU time in s"+title, name)
+		results.Set("peak RSS in MB"+title, name)
 		if name != protobuf || c.Protobuf {
 			contenders = append(contenders, name)
 		}
@@ -73,8 +73,8 @@ func compareLists(ctx context.Context, programs string, streaming bool, results 
 		return err
 	}
 	for _, name := range contenders {
-		results.Set("CPU time"+title, name, harness.Median(found.Get("CPU time", name)))
-		results.Set("peak RSS"+title, name, harness.Median(found.Get("peak RSS", name)))
+		results.Set("CPU time in s"+title, name, harness.Median(found.Get("CPU time", name)))
+		results.Set("peak RSS in MB"+title, name, harness.Median(found.Get("peak RSS", name)))
 	}
 	return nil
 }

@@ -126,7 +126,8 @@ func (m *measurement) startAtOnce() harness.Figures {
 		return counted.Watches >= m.Watches
 	})
 	return harness.Figures{
-		"dialed": float64(counted.Dialed), "open": float64(counted.MaxOpen), "time": time.Since(began).Seconds(),
+		"connections dialed": float64(counted.Dialed), "maximum number of open connections": float64(counted.MaxOpen),
+		"time until all watches are live, s": time.Since(began).Seconds(),
 	}
 }
 

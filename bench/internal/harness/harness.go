@@ -128,7 +128,7 @@ func Save(run string, results published.Results) error {
 	Print(run, results)
 	switch {
 	case !*Write:
-		return published.Check(run, results)
+		return published.Check("..", run, results)
 	case *Short:
 		return errors.New("-short changes the measured work, so the results are not comparable; omit it or -write")
 	}

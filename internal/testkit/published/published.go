@@ -1,7 +1,17 @@
-// Package published keeps benchmark results in bench/results, and copies them into the documents. layout.go
-// declares which figures each table and each sentence contains.
+// Package published keeps benchmark results in bench/results, and copies them into the documents. Its test fails if a
+// figure in a document differs from the last saved result.
 //
-// Its test fails if a figure in a document differs from the last saved result.
+// A document names its figures itself, so that nobody has to list them elsewhere. A comment with the name of a run
+// precedes a table, in which the first cell of a row and the header of a column name a figure:
+//
+//	<!--start-->
+//	| | listwatch | client-go |
+//	| --- | --- | --- |
+//	| connections dialed | 100 | 3,733 |
+//
+// In a sentence, a comment with the names of the run, the row and the column follows each figure:
+//
+//	listwatch dials 100<!--start: connections dialed | listwatch--> connections.
 package published
 
 import (
@@ -11,8 +21,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
+
+// documents lists the documents that contain figures.
+var documents = []string{"docs/performance.md", "wasm/README.md", "README.md"}
 
 // Results contains a run's figures by name, in the unit that the document uses. A figure is a single value, or the
 // lowest and the highest value over several rounds. An empty slice means that the figure cannot be measured.
@@ -40,156 +54,144 @@ func (r Results) Ratios(row, column string, values, divisors []float64) {
 	r.Range(row, column, ratios)
 }
 
-func name(row, column string) string { return row + " | " + column }
+// name ignores backquotes, with which documents mark code.
+func name(row, column string) string { return strings.ReplaceAll(row+" | "+column, "`", "") }
 
-// Check returns an error if results lacks a figure that the documents contain. run is the name of a file in bench/results.
-func Check(run string, results Results) error {
-	names := used()[run]
-	if names == nil {
-		return fmt.Errorf("layout.go contains no figures of the run %q", run)
-	}
-	for _, figure := range names {
-		if _, ok := results[figure]; !ok {
-			return fmt.Errorf("the run %q has no figure %q, but layout.go contains it", run, figure)
-		}
-	}
-	return nil
-}
-
-// Save replaces a run's results, and updates the figures in the documents under root.
+// Save replaces the results of a run in bench/results, and updates the documents under root. It saves only figures that
+// a document contains. If the results lack one of these figures, Save returns an error and writes nothing.
 func Save(root, run string, results Results) error {
-	if err := Check(run, results); err != nil {
-		return err
-	}
-	text, err := encode(run, results)
+	texts, used, err := update(root, run, results)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file(root, run), text, 0o644); err != nil {
-		return err
-	}
-	all, err := load(root)
+	text, err := json.Marshal(used)
 	if err != nil {
 		return err
 	}
-	for _, document := range documents {
-		path := filepath.Join(root, document)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		updated, err := fill(document, string(text), all)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(updated), 0o644); err != nil {
+	// One line per figure makes a difference between two runs readable.
+	lines := strings.NewReplacer(`{`, "{\n  ", `":`, `": `, `],`, "],\n  ", `}`, "\n}\n").Replace(string(text))
+	if err := os.WriteFile(file(root, run), []byte(lines), 0o644); err != nil {
+		return err
+	}
+	for document, text := range texts {
+		if err := os.WriteFile(filepath.Join(root, document), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// encode returns the figures that the documents contain as JSON, with one line per figure.
-func encode(run string, results Results) ([]byte, error) {
-	kept := Results{}
-	for _, figure := range used()[run] {
-		kept[figure] = results[figure]
-	}
-	text, err := json.Marshal(kept)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.NewReplacer(`{`, "{\n  ", `":`, `": `, `],`, "],\n  ", `}`, "\n}\n").Replace(string(text))
-	return []byte(lines), nil
+// Check returns an error if the results lack a figure that a document under root contains.
+func Check(root, run string, results Results) error {
+	_, _, err := update(root, run, results)
+	return err
 }
 
 func file(root, run string) string { return filepath.Join(root, "bench", "results", run+".json") }
 
-// used returns the names of all figures in the documents. The keys are runs.
-func used() map[string][]string {
-	all := map[string][]string{}
-	for _, t := range tables {
-		for _, r := range t.rows {
-			for _, c := range t.columns {
-				all[r.run] = append(all[r.run], name(r.key, c))
-			}
-			if t.goals {
-				all[r.run] = append(all[r.run], name(r.key, goal))
-			}
-		}
-	}
-	for _, q := range quotes {
-		for _, f := range q.figures {
-			all[f.run] = append(all[f.run], name(f.row, f.column))
-		}
-	}
-	return all
-}
-
-// load reads the results of all runs.
-func load(root string) (map[string]Results, error) {
-	all := map[string]Results{}
-	for run := range used() {
-		text, err := os.ReadFile(file(root, run))
+// update returns the documents with the figures of one run, and the figures of the run that they contain.
+func update(root, run string, results Results) (texts map[string]string, used Results, err error) {
+	texts, used = map[string]string{}, Results{}
+	for _, document := range documents {
+		text, err := os.ReadFile(filepath.Join(root, document))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		var results Results
-		if err := json.Unmarshal(text, &results); err != nil {
-			return nil, fmt.Errorf("%s: %w", file(root, run), err)
+		texts[document] = fill(string(text), run, func(figure string) []float64 {
+			values, ok := results[figure]
+			if !ok {
+				err = fmt.Errorf("%s contains the figure %q, which the run %q did not measure", document, figure, run)
+			}
+			used[figure] = values
+			return values
+		})
+		if err != nil {
+			return nil, nil, err
 		}
-		if err := Check(run, results); err != nil {
-			return nil, err
-		}
-		all[run] = results
 	}
-	return all, nil
+	if len(used) == 0 {
+		return nil, nil, fmt.Errorf("no document contains a figure of the run %q", run)
+	}
+	return texts, used, nil
 }
 
-// fill returns a document's text with updated figures. A comment with a table's name precedes each table that has
-// figures.
-func fill(document, text string, all map[string]Results) (string, error) {
+var (
+	// marker matches the comment before a table.
+	marker = regexp.MustCompile(`^<!--([a-z]+)-->\n$`)
+	// inSentence matches a figure in a sentence and its comment.
+	inSentence = regexp.MustCompile(`(?:not measured|[\d.,]+(?:\s+to\s+[\d.,]+)?)(<!--([a-z]+): ([^|>]+) \| ([^>]+)-->)`)
+)
+
+// fill returns a document's text with the figures of one run.
+func fill(text, run string, get func(figure string) []float64) string {
 	lines := strings.SplitAfter(text, "\n")
+	table, header := "", []string(nil) // run and header of the current table
 	for i, line := range lines {
-		match := marker.FindStringSubmatch(line)
-		if match == nil {
-			continue
-		}
-		at := slices.IndexFunc(tables, func(t table) bool { return t.name == match[1] })
-		if at < 0 {
-			return "", fmt.Errorf("%s: layout.go contains no table %q", document, match[1])
-		}
-		old := lines[i+1:]
-		if end := slices.IndexFunc(old, func(line string) bool { return !strings.HasPrefix(line, "|") }); end >= 0 {
-			old = old[:end]
-		}
-		filled, err := tables[at].fill(old, all)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", document, err)
-		}
-		copy(old, filled)
-	}
-	text = strings.Join(lines, "")
-	for _, q := range quotes {
-		if q.document != document {
-			continue
-		}
-		match := q.pattern().FindStringSubmatchIndex(text)
-		if match == nil {
-			return "", fmt.Errorf("%s does not contain the sentence %q of layout.go", document, q.text)
-		}
-		for i, f := range slices.Backward(q.figures) { // a replacement moves only the text behind it
-			if len(all[f.run][name(f.row, f.column)]) == 0 {
-				return "", fmt.Errorf("%s needs the figure %q of the run %q, which was not measured", document, name(f.row, f.column), f.run)
-			}
-			from, to := match[2*i+2], match[2*i+3]
-			if shown := f.show(all); shown != strings.Join(strings.Fields(text[from:to]), " ") { // keeps line breaks
-				text = text[:from] + shown + text[to:]
-			}
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		switch match := marker.FindStringSubmatch(line); {
+		case match != nil:
+			table, header = match[1], nil
+		case !strings.HasPrefix(line, "|"):
+			table = ""
+		case table != run || strings.HasPrefix(line, "| ---"):
+		case header == nil:
+			header = cells
+		default:
+			lines[i] = fillRow(cells[0], header[1:], get)
 		}
 	}
-	return text, nil
+	return inSentence.ReplaceAllStringFunc(strings.Join(lines, ""), func(old string) string {
+		match := inSentence.FindStringSubmatch(old)
+		if match[2] != run {
+			return old
+		}
+		return show(get(name(match[3], match[4]))) + match[1]
+	})
 }
 
-// marker matches the comment before a table that [Save] updates.
-var marker = regexp.MustCompile(`^<!--([a-z]+)-->\n$`)
+// fillRow returns the line of a table's row. If the row contains a goal, which is the maximum of its ratios, fillRow
+// marks the ratios that exceed it.
+func fillRow(row string, columns []string, get func(figure string) []float64) string {
+	var goal []float64
+	if slices.Contains(columns, "goal") {
+		goal = get(name(row, "goal"))
+	}
+	line := "| " + row
+	for _, column := range columns {
+		values := get(name(row, column))
+		if column == "goal" && len(values) == 0 {
+			line += " | none"
+			continue
+		}
+		line += " | " + show(values)
+		if strings.HasPrefix(column, "ratio") && len(goal) > 0 && len(values) > 0 && slices.Max(values) > goal[0] {
+			line += ", **missed**"
+		}
+	}
+	return line + " |\n"
+}
+
+// show returns a single value, or a range such as "0.2 to 0.3".
+func show(values []float64) string {
+	if len(values) == 0 {
+		return "not measured"
+	}
+	low, high := format(values[0]), format(values[len(values)-1])
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
+
+// format returns a number with two significant digits, or with all digits before the decimal point and separators
+// between thousands. Measurements are not more precise than that.
+func format(v float64) string {
+	if v < 10 {
+		return strconv.FormatFloat(v, 'g', 2, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

@@ -1,9 +1,10 @@
 package published
 
 import (
-	"maps"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,153 +20,160 @@ func read(t *testing.T, root, document string) string {
 	return string(text)
 }
 
-func TestDocumentsContainTheLastResults(t *testing.T) {
-	all, err := load(root)
+func load(t *testing.T, root, run string) (results Results) {
+	text, err := os.ReadFile(file(root, run))
 	require.NoError(t, err)
-	for _, document := range documents {
-		text := read(t, root, document)
-		updated, err := fill(document, text, all)
+	require.NoError(t, json.Unmarshal(text, &results))
+	return results
+}
+
+// runs returns the names of all saved runs.
+func runs(t *testing.T) (names []string) {
+	files, err := filepath.Glob(file(root, "*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
+	}
+	return names
+}
+
+func TestDocumentsContainTheLastResults(t *testing.T) {
+	for _, run := range runs(t) {
+		results := load(t, root, run)
+		texts, used, err := update(root, run, results)
 		require.NoError(t, err)
-		for line := range strings.Lines(text) {
-			require.True(t, strings.Contains(updated, line), "%s differs from bench/results in this line; run the benchmark with -write instead of editing it:\n%s", document, line)
+		// Every result must appear in a document, because otherwise nobody would notice if it were wrong.
+		require.Equal(t, used, results, "bench/results/%s.json contains a figure that no document contains", run)
+		for document, updated := range texts {
+			text := read(t, root, document)
+			for line := range strings.Lines(text) {
+				require.True(t, strings.Contains(updated, line), "%s differs from bench/results/%s.json in this line; run the benchmark with -write instead of editing it:\n%s", document, run, line)
+			}
+			require.True(t, updated == text, document)
 		}
-		require.True(t, updated == text, document)
 	}
 }
 
-func TestBenchmarksOwnEveryTable(t *testing.T) {
-	text := read(t, root, "docs/performance.md")
+func TestEveryNamedRunIsSaved(t *testing.T) {
 	var named []string
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, "|") && !strings.HasPrefix(lines[i-1], "|") {
-			match := marker.FindStringSubmatch(lines[i-1])
-			require.NotNil(t, match, "no benchmark writes the table that begins with %q; add it to layout.go", line)
+	for _, document := range documents {
+		for _, match := range regexp.MustCompile(`<!--([a-z]+)(?:: |-->)`).FindAllStringSubmatch(read(t, root, document), -1) {
 			named = append(named, match[1])
 		}
 	}
-	for _, table := range tables {
-		require.Contains(t, named, table.name)
-	}
-	require.Len(t, named, len(tables), "a table occurs twice")
+	require.Equal(t, runs(t), slices.Compact(slices.Sorted(slices.Values(named))))
 }
 
-// Every result must appear in a document, because otherwise nobody would notice if it were wrong.
-func TestDocumentsUseEveryResult(t *testing.T) {
-	all, err := load(root)
-	require.NoError(t, err)
-	for run, names := range used() {
-		require.ElementsMatch(t, slices.Collect(maps.Keys(all[run])), slices.Compact(slices.Sorted(slices.Values(names))), run)
+func TestBenchmarksOwnEveryTable(t *testing.T) {
+	lines := strings.SplitAfter(read(t, root, "docs/performance.md"), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "|") && !strings.HasPrefix(lines[i-1], "|") {
+			require.Regexp(t, marker, lines[i-1], "no benchmark writes the table that begins with %q; add a comment with a run's name", line)
+		}
 	}
-	files, err := filepath.Glob(file(root, "*"))
-	require.NoError(t, err)
-	require.Len(t, files, len(all), "bench/results contains a file that no document uses")
 }
 
-// copied returns a temporary folder with copies of the repository's documents and results.
+// Without the exact form of a comment, fill would leave its figure alone.
+func TestEveryCommentNamesAFigure(t *testing.T) {
+	for _, document := range documents {
+		text := read(t, root, document)
+		figures := len(inSentence.FindAllString(text, -1)) + len(regexp.MustCompile(`(?m)^<!--[a-z]+-->$`).FindAllString(text, -1))
+		require.Equal(t, strings.Count(text, "<!--"), figures, document)
+	}
+}
+
+// copied returns a temporary folder with copies of the repository's documents.
 func copied(t *testing.T) (folder string) {
 	folder = t.TempDir()
-	files, err := filepath.Glob(file(root, "*"))
-	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file(folder, "")), 0o700))
 	for _, document := range documents {
-		files = append(files, filepath.Join(root, document))
-	}
-	for _, path := range files {
-		name, err := filepath.Rel(root, path)
-		require.NoError(t, err)
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(read(t, root, name)), 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, document)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, document), []byte(read(t, root, document)), 0o600))
 	}
 	return folder
 }
 
 func TestSaveUpdatesTables(t *testing.T) {
-	folder := copied(t)
-	all, err := load(folder)
-	require.NoError(t, err)
-	require.NoError(t, Save(folder, "start", all["start"]))
-	before := read(t, folder, documents[0])
-	require.NoError(t, Save(folder, "start", all["start"]))
-	require.True(t, before == read(t, folder, documents[0]), "saving the same results must not change a document")
+	folder, results := copied(t), load(t, root, "start")
+	require.NoError(t, Save(folder, "start", results))
+	require.True(t, read(t, root, documents[0]) == read(t, folder, documents[0]), "saving the same results must not change a document")
+	require.Equal(t, read(t, root, "bench/results/start.json"), read(t, folder, "bench/results/start.json"))
 
-	all["start"].Set("dialed", "listwatch", 2345.6)
-	all["start"].Set("dialed", "client-go", 12345)
-	require.NoError(t, Save(folder, "start", all["start"]))
-	require.Contains(t, read(t, folder, documents[0]), "connections dialed | **2,346** | 12,345 |\n")
-	saved, err := load(folder)
-	require.NoError(t, err)
-	require.Equal(t, all, saved)
+	results.Set("connections dialed", "listwatch", 2345.6)
+	results.Set("connections dialed", "client-go", 12345)
+	results.Set("a figure that no document contains", "listwatch", 1)
+	require.NoError(t, Save(folder, "start", results))
+	require.Contains(t, read(t, folder, documents[0]), "| connections dialed | 2,346 | 12,345 |\n")
+	delete(results, "a figure that no document contains | listwatch")
+	require.Equal(t, results, load(t, folder, "start"))
 }
 
 func TestSaveUpdatesSentences(t *testing.T) {
-	folder := copied(t)
-	all, err := load(folder)
-	require.NoError(t, err)
-	all["binary"].Set("size, MB", "listwatch", 1234.5)
-	all["binary"].Set("size, MB", "client-go", 7)
-	require.NoError(t, Save(folder, "binary", all["binary"]))
-	for _, document := range []string{"README.md", documents[0]} {
-		words := strings.Join(strings.Fields(read(t, folder, document)), " ")
-		require.Regexp(t, `is 1,234\.50 MB( with listwatch)?, and 7\.00 MB with client-go's dynamic informer\.`, words)
+	folder, results := copied(t), load(t, root, "binary")
+	results.Set("size, MB", "listwatch", 1234.5)
+	results.Set("size, MB", "client-go", 7)
+	require.NoError(t, Save(folder, "binary", results))
+	words := strings.Join(strings.Fields(read(t, folder, "README.md")), " ")
+	require.Contains(t, words, "is 1,234<!--binary: size, MB | listwatch--> MB, and 7<!--binary: size, MB | client-go--> MB")
+	require.Contains(t, read(t, folder, documents[0]), "| size, MB | 1,234 | 7 |\n")
+	for _, shown := range []string{"700 to 800", "not measured", "0.5"} { // each must be found again
+		results = load(t, root, "store")
+		results.Set("snapshot, wall time", "listwatch, ns", map[string][]float64{"700 to 800": {700, 800}, "0.5": {0.5}}[shown]...)
+		require.NoError(t, Save(folder, "store", results))
+		require.Contains(t, read(t, folder, documents[0]), "A snapshot takes "+shown+"<!--store: snapshot, wall time | listwatch, ns--> ns.")
 	}
-	all["store"].Range("snapshot, wall time", "listwatch, ns", []float64{700, 800})
-	require.NoError(t, Save(folder, "store", all["store"]))
-	require.Contains(t, strings.Join(strings.Fields(read(t, folder, documents[0])), " "), "A snapshot takes 0.7 to 0.8 µs.")
 }
 
 func TestRejectsIncompleteResults(t *testing.T) {
-	results := Results{}
-	results.Set("size, MB", "listwatch", 7)
-	require.ErrorContains(t, Check("binary", results), `the run "binary" has no figure "size, MB | client-go"`)
-	require.ErrorContains(t, Check("other", results), `no figures of the run "other"`)
+	folder, results := copied(t), load(t, root, "binary")
+	delete(results, "size, MB | client-go")
+	for _, err := range []error{Check(folder, "binary", results), Save(folder, "binary", results)} {
+		require.ErrorContains(t, err, `contains the figure "size, MB | client-go", which the run "binary" did not measure`)
+	}
+	require.ErrorContains(t, Check(folder, "other", results), `no document contains a figure of the run "other"`)
+	require.NoFileExists(t, file(folder, "binary"))
 }
 
 func TestEditedFiguresAreDetected(t *testing.T) {
-	all, err := load(root)
-	require.NoError(t, err)
-	text, err := fill(documents[0], read(t, root, documents[0]), all)
-	require.NoError(t, err)
-	for figure, changed := range map[string]string{"| 3,733 |": "| 3,732 |", "takes 38 bytes": "takes 37 bytes", "| **2** | 6 |": "| 2 | 6 |"} {
-		edited := strings.Replace(text, figure, changed, 1)
-		require.True(t, text != edited, figure)
-		updated, err := fill(documents[0], edited, all)
-		require.NoError(t, err)
-		require.True(t, text == updated, "fill must restore %q", figure)
-	}
-	_, err = fill("other.md", "<!--unknown-->\n| a |\n", all)
-	require.ErrorContains(t, err, `no table "unknown"`)
-	for _, line := range []string{"| connections dialed | **100** | 3,733 |\n", "| listwatch | client-go |"} {
-		require.Contains(t, text, line)
-		_, err = fill(documents[0], strings.Replace(text, line, "", 1), all)
-		require.ErrorContains(t, err, `the table "start" must have 3 rows and 2 columns`)
-	}
-	_, err = fill("README.md", "An empty document.\n", all)
-	require.ErrorContains(t, err, "does not contain the sentence")
-	all["decode"].Set("CPU time", codecJSON)
-	_, err = fill("README.md", read(t, root, "README.md"), all)
-	require.ErrorContains(t, err, `"decode", which was not measured`)
-}
-
-func TestCells(t *testing.T) {
-	results := Results{}
-	one := table{goals: true, groups: "11100", columns: []string{"a", "b", "c", "ratio", goal}}
-	cells := func() string { return strings.Join(one.cells(row{key: "r", format: small}, results), " ") }
-	set := func(values ...float64) {
-		for i, c := range one.columns[:len(values)] {
-			results.Set("r", c, values[i])
+	for run, figures := range map[string]map[string]string{
+		"start":   {"| 3,733 |": "| 3,732 |", "| 100 | 1,012 |": "| 100 |", "| 3.1 | 26 |": "| 3.1 | 26 | 26 |"},
+		"store":   {"38<!--": "37<!--"},
+		"typed":   {", **missed**": ""},
+		"million": {"0.82<!--": "0.83<!--"},
+	} {
+		results := load(t, root, run)
+		text := read(t, root, documents[0])
+		for figure, changed := range figures {
+			require.True(t, strings.Contains(text, figure), figure)
+			edited := strings.Replace(text, figure, changed, 1)
+			restored := fill(edited, run, func(figure string) []float64 { return results[figure] })
+			require.True(t, text == restored, "fill must restore %q", figure)
 		}
 	}
-	set(1234.4, 1234.3, 3.26, 0.123)
-	require.Equal(t, "1,234 1,234 **3.3** 0.12 none", cells())
-	set(1.01, 1.02, 11)
-	require.Equal(t, "**1.0** **1.0** 11 0.12 none", cells(), "figures that look equal must both be bold")
-	set(1, 1, 1)
-	require.Equal(t, "1.0 1.0 1.0 0.12 none", cells(), "equal figures must not be bold")
-	results.Set("r", "b")
-	results.Set("r", "c", 2)
+}
+
+func TestRows(t *testing.T) {
+	results := Results{}
+	row := func() string {
+		return fillRow("r", []string{"a", "`b`", "ratio", "goal"}, func(figure string) []float64 { return results[figure] })
+	}
+	results.Set("r", "a", 1234.4)
+	results.Set("`r`", "b", 3.26)
+	results.Set("r", "ratio", 0.123)
+	require.Equal(t, "| r | 1,234 | 3.3 | 0.12 | none |\n", row())
+	results.Set("r", "a")
+	results.Set("r", "b", 2.001, 2.002)
 	results.Range("r", "ratio", []float64{0.5, 0.2, 0.3})
-	results.Set("r", goal, 0.45)
-	require.Equal(t, "**1.0** not measured 2.0 0.20 to 0.50, **missed** 0.45", cells())
-	results.Set("r", goal, 0.5)
-	require.Equal(t, "**1.0** not measured 2.0 0.20 to 0.50 0.5", cells())
+	results.Set("r", "goal", 0.45)
+	require.Equal(t, "| r | not measured | 2 | 0.2 to 0.5, **missed** | 0.45 |\n", row())
+	results.Set("r", "goal", 0.5)
+	require.Equal(t, "| r | not measured | 2 | 0.2 to 0.5 | 0.5 |\n", row())
+	results.Ratios("r", "ratio", []float64{1, 9}, []float64{2, 1000})
+	require.Equal(t, "| r | not measured | 2 | 0.009 to 0.5 | 0.5 |\n", row())
+}
+
+func TestFormat(t *testing.T) {
+	for value, text := range map[float64]string{0: "0", 0.0166: "0.017", 0.00384: "0.0038", 1: "1", 1.04: "1", 9.94: "9.9", 9.96: "10", 11.9: "12", 999.5: "1,000", 1234567: "1,234,567"} {
+		require.Equal(t, text, format(value))
+	}
 }
