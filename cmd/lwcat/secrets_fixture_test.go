@@ -62,7 +62,7 @@ func (v *secretsFixture) input(name, text string) string {
 func (v *secretsFixture) serve(authority *certs.Authority) {
 	v.url = canary.Serve(v.t, v.secrets, authority, v.token, `{"metadata":{"name":"settings"},"data":{"k":"v"}}`)
 	v.port = v.url[strings.LastIndexByte(v.url, ':'):]
-	tunnel := httptest.NewServer(&wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", "127.0.0.1"+v.port) }})
+	tunnel := httptest.NewServer(wire.Proxy(func(string, string) (net.Conn, error) { return net.Dial("tcp", "127.0.0.1"+v.port) }))
 	v.t.Cleanup(tunnel.Close)
 	v.proxy = tunnel.Listener.Addr().String()
 }

@@ -36,7 +36,7 @@ func TestProxyOverTLS(t *testing.T) {
 	config := ours.Config(t, "proxy.test", loopback) // the proxy's certificate, which is not valid for api.test
 	config.ClientAuth = tls.RequestClientCert
 	config.NextProtos = []string{"h2", "http/1.1"} // the proxy would select h2 if the client offered it
-	tunnel := &wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", behind) }}
+	tunnel := wire.Proxy(func(string, string) (net.Conn, error) { return net.Dial("tcp", behind) })
 	proxy := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) > 0 || r.Method != http.MethodConnect || r.Host != "k8s.example:6443" {
 			t.Errorf("unexpected proxy request: %s %s over %s with %d certificates", r.Method, r.Host, r.Proto, len(r.TLS.PeerCertificates))
@@ -69,12 +69,12 @@ func TestProxyOption(t *testing.T) {
 	ours := certs.NewAuthority(t)
 	cert, key := ours.Issue(t, "jane")
 	behind := serveByCertificate(t, ours)[len("https://"):]
-	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
+	proxy := wire.Proxy(func(address, user string) (net.Conn, error) {
 		if address != "k8s.example:6443" || user != "joe:p" {
 			t.Errorf("proxy user %q requested %s", user, address)
 		}
 		return net.Dial("tcp", behind)
-	}}
+	})
 	secure := ours.Config(t, "proxy.test", loopback)
 	secure.ClientAuth, secure.NextProtos = tls.RequestClientCert, []string{"h2", "http/1.1"}
 	connect := func(w http.ResponseWriter, r *http.Request) {

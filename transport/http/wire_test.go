@@ -168,7 +168,7 @@ func TestBrokenBodies(t *testing.T) {
 	require.Error(t, err)
 	require.NotErrorIs(t, err, io.EOF)
 
-	_, err = ask(t, dial(t, nil), &lw.Request{Path: "/nothing"})
+	_, err = ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "cut"})
 	require.Error(t, err)
 }
 

@@ -4,7 +4,6 @@ package kubeconfig_test
 
 import (
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
@@ -37,14 +36,14 @@ func TestKubeconfigProxies(t *testing.T) {
 	require.NoError(t, err)
 
 	var tunnels atomic.Int32
-	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
+	proxy := wire.Proxy(func(address, user string) (net.Conn, error) {
 		if address != "k8s.example:6443" || user != "joe:p" {
 			t.Errorf("proxy user %q requested %s", user, address)
 		}
 		tunnels.Add(1)
 		return net.Dial("tcp", listener.Addr().String())
-	}}
-	tunnel := httptest.NewServer(http.HandlerFunc(proxy.ServeHTTP))
+	})
+	tunnel := httptest.NewServer(proxy)
 	t.Cleanup(tunnel.Close)
 	socks, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

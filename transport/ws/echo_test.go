@@ -25,10 +25,10 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 		transport lw.Transport
 		paths     []string
 	}{
-		"http":                      {base, []string{"/echo/403", "/echo/500", "/event"}},
-		"ws":                        {socket, []string{"/echo/403", "/echo/500", "/event", "/leave"}},
-		"fallback, HTTP first":      {fallback.New(base, socket), []string{"/echo/403", "/echo/500", "/event"}},
-		"fallback, WebSocket first": {fallback.New(socket, base), []string{"/echo/403", "/echo/500", "/event", "/leave"}},
+		"http":                      {base, []string{"/status/403", "/status/500", "/event"}},
+		"ws":                        {socket, []string{"/status/403", "/status/500", "/event", "/leave"}},
+		"fallback, HTTP first":      {fallback.New(base, socket), []string{"/status/403", "/status/500", "/event"}},
+		"fallback, WebSocket first": {fallback.New(socket, base), []string{"/status/403", "/status/500", "/event", "/leave"}},
 	} {
 		for _, path := range c.paths {
 			err := firstError(t, c.transport, path)

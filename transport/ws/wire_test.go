@@ -101,7 +101,7 @@ func TestRejectedHandshakes(t *testing.T) {
 	require.ErrorContains(t, err, "the server or a proxy does not support")
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 
-	_, err = follow(t, dial(t, nil), "/nothing", nil)
+	_, err = follow(t, dial(t, nil), "/parts", url.Values{"cut": {""}})
 	require.Error(t, err)
 	require.NotErrorIs(t, err, errors.ErrUnsupported, "an unanswered handshake must not be reported as missing WebSocket support")
 }

@@ -74,7 +74,7 @@ func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, s
 	target, err := url.Parse(server)
 	require.NoError(t, err)
 	password := secrets.New("proxy password")
-	tunnel := httptest.NewServer(&wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", target.Host) }})
+	tunnel := httptest.NewServer(wire.Proxy(func(string, string) (net.Conn, error) { return net.Dial("tcp", target.Host) }))
 	t.Cleanup(tunnel.Close)
 	proxy := url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: tunnel.Listener.Addr().String()}
 	nobody := url.URL{Scheme: "socks5", User: url.UserPassword("jane", password), Host: "127.0.0.1:1"}

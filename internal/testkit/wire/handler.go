@@ -21,30 +21,28 @@ import (
 // Handler returns the handler of the test server, which has these paths:
 //
 //	/echo           returns the request as JSON
-//	/status/CODE    returns an error response with a Status and retryAfterSeconds 7
-//	/handshakes     returns the number of WebSocket handshakes that /status has rejected
-//	/echo/CODE      returns an error response with a Status that repeats the credential
+//	/status/CODE    returns an error response with a Status that has retryAfterSeconds 7 and repeats the credential
 //	/event          serves a watch with an ERROR event that repeats the credential
 //	/leave          closes a WebSocket with a reason that repeats the credential
 //	/etag           returns "the document" with an ETag, or 304 if If-None-Match contains it
 //	/token          returns 401 unless the bearer token is "fresh"
 //	/parts          sends each query parameter "say" as a chunk; "cut" then drops the connection
 //	/endless        sends bytes forever
-//	/sent           returns the number of bytes that /endless has sent
 //	/silent         sends headers and then nothing
-//	/waiting        returns the number of waiting requests to /silent and /ws
-//	/nothing        closes the connection without a response
 //	/ws             sends each query parameter "say" as a WebSocket message and drops the connection;
 //	                "binary" sends binary messages, "wait" first waits until the client closes the
 //	                WebSocket, and "close" closes it with this code instead of dropping it
 //	/once           rejects a WebSocket until a plain request with the same "name" has arrived
+//	/handshakes     returns the number of WebSocket handshakes that /status has rejected
+//	/sent           returns the number of bytes that /endless has sent
+//	/waiting        returns the number of waiting requests to /silent and /ws
 func Handler() http.Handler {
 	s := &server{}
 	mux := http.NewServeMux()
 	for path, f := range map[string]http.HandlerFunc{
-		"/echo": echo, "/status/{code}": s.status, "/etag": tagged, "/token": token, "/parts": parts, "/endless": s.endless,
-		"/sent": s.count(&s.sent), "/handshakes": s.count(&s.handshakes), "/echo/{code}": echoStatus, "/event": event, "/leave": leave, "/silent": s.silent, "/waiting": s.count(&s.waiting), "/nothing": nothing,
-		"/ws": s.webSocket, "/once": s.once,
+		"/echo": echo, "/status/{code}": s.status, "/event": event, "/leave": leave, "/etag": tagged, "/token": token,
+		"/parts": parts, "/endless": s.endless, "/silent": s.silent, "/ws": s.webSocket, "/once": s.once,
+		"/handshakes": count(&s.handshakes), "/sent": count(&s.sent), "/waiting": count(&s.waiting),
 	} {
 		mux.HandleFunc(path, f)
 	}
@@ -71,6 +69,10 @@ func allow(h http.Handler) http.Handler {
 	})
 }
 
+func count(n *atomic.Int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, n.Load()) }
+}
+
 func echo(w http.ResponseWriter, r *http.Request) {
 	text, _ := json.Marshal(Request{URL: r.URL.String(), Header: r.Header, Protocols: websocket.Subprotocols(r)})
 	reply(w, r, string(text))
@@ -82,9 +84,27 @@ func reply(w http.ResponseWriter, r *http.Request, text string) {
 		_, _ = io.WriteString(w, text)
 	} else if conn := upgrade(w, r); conn != nil {
 		defer conn.Close()
-		say(conn, websocket.TextMessage, text)
+		_ = conn.WriteMessage(websocket.TextMessage, []byte(text))
 		end(conn, websocket.CloseNormalClosure, "")
 	}
+}
+
+func (s *server) status(w http.ResponseWriter, r *http.Request) {
+	code, _ := strconv.Atoi(r.PathValue("code"))
+	if websocket.IsWebSocketUpgrade(r) {
+		s.handshakes.Add(1)
+	}
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, status(r, code))
+}
+
+func event(w http.ResponseWriter, r *http.Request) {
+	reply(w, r, `{"type":"ERROR","object":`+status(r, http.StatusInternalServerError)+`}`)
+}
+
+// status returns a Status that repeats the credential in each string that clients print.
+func status(r *http.Request, code int) string {
+	return fmt.Sprintf(`{"kind":"Status","code":%d,"reason":%[2]q,"message":"because%[2]s","details":{"name":%[2]q,"retryAfterSeconds":7}}`, code, credential(r))
 }
 
 // credential returns the first WebSocket subprotocol, which contains the token, or the Authorization header.
@@ -95,16 +115,6 @@ func credential(r *http.Request) string {
 	return r.Header.Get("Authorization")
 }
 
-func echoStatus(w http.ResponseWriter, r *http.Request) {
-	code, _ := strconv.Atoi(r.PathValue("code"))
-	w.WriteHeader(code)
-	_, _ = fmt.Fprintf(w, `{"kind":"Status","reason":%[1]q,"message":%[1]q,"details":{"name":%[1]q}}`, credential(r))
-}
-
-func event(w http.ResponseWriter, r *http.Request) {
-	reply(w, r, fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","code":500,"reason":%[1]q,"message":%[1]q,"details":{"name":%[1]q}}}`, credential(r)))
-}
-
 func leave(w http.ResponseWriter, r *http.Request) {
 	if conn := upgrade(w, r); conn != nil {
 		defer conn.Close()
@@ -112,23 +122,9 @@ func leave(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) status(w http.ResponseWriter, r *http.Request) {
-	code, _ := strconv.Atoi(r.PathValue("code"))
-	if websocket.IsWebSocketUpgrade(r) {
-		s.handshakes.Add(1)
-	}
-	w.WriteHeader(code)
-	_, _ = fmt.Fprintf(w, `{"kind":"Status","code":%d,"message":"because","details":{"retryAfterSeconds":7}}`, code)
-}
-
 func tagged(w http.ResponseWriter, r *http.Request) {
-	const etag = `"v1"`
-	w.Header().Set("ETag", etag)
-	if r.Header.Get("If-None-Match") == etag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	_, _ = w.Write([]byte("the document"))
+	w.Header().Set("ETag", `"v1"`)
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader("the document"))
 }
 
 func token(w http.ResponseWriter, r *http.Request) {
@@ -136,12 +132,12 @@ func token(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	_, _ = w.Write([]byte("welcome"))
+	_, _ = io.WriteString(w, "welcome")
 }
 
 func parts(w http.ResponseWriter, r *http.Request) {
 	for _, part := range r.URL.Query()["say"] {
-		_, _ = w.Write([]byte(part))
+		_, _ = io.WriteString(w, part)
 		w.(http.Flusher).Flush()
 	}
 	if r.URL.Query().Has("cut") {
@@ -160,18 +156,12 @@ func (s *server) endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func (s *server) count(n *atomic.Int64) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, n.Load()) }
-}
-
 func (s *server) silent(w http.ResponseWriter, r *http.Request) {
 	w.(http.Flusher).Flush()
 	s.waiting.Add(1)
 	defer s.waiting.Add(-1)
 	<-r.Context().Done()
 }
-
-func nothing(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 	conn := upgrade(w, r)
@@ -184,7 +174,7 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 		form = websocket.BinaryMessage
 	}
 	for _, message := range query["say"] {
-		say(conn, form, message)
+		_ = conn.WriteMessage(form, []byte(message))
 	}
 	if query.Has("wait") {
 		s.waiting.Add(1)
@@ -214,15 +204,8 @@ func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {
 		upgrader.Subprotocols = offered[len(offered)-1:]
 	}
-	conn, err := upgrader.Upgrade(w, r, nil)
-	if err != nil {
-		return nil // Upgrade has already sent an error response
-	}
+	conn, _ := upgrader.Upgrade(w, r, nil) // sends an error response and returns nil after an error
 	return conn
-}
-
-func say(conn *websocket.Conn, form int, message string) {
-	_ = conn.WriteMessage(form, []byte(message))
 }
 
 // end sends a close message and blocks until the client closes the WebSocket.
