@@ -39,12 +39,8 @@ type Compiler struct {
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
 	paths := slices.Collect(maps.Values(module.Names))
 	for _, b := range blocks {
-		file, err := parser.ParseFile(token.NewFileSet(), "", whole(b.Text), parser.ImportsOnly)
-		if err != nil {
-			continue // Check reports this error
-		}
-		for _, spec := range file.Imports {
-			paths = append(paths, importPath(spec))
+		for _, match := range importPath.FindAllStringSubmatch(b.Text, -1) {
+			paths = append(paths, match[1])
 		}
 	}
 	// With -e, go list ignores missing packages, which Check reports.
@@ -93,15 +89,9 @@ func (c *Compiler) Check(b Block) error {
 	return errors.Join(wrong...)
 }
 
-// whole returns text as a Go file. It adds a package clause if there is none.
-func whole(text string) string {
-	if strings.HasPrefix(text, "package ") {
-		return text
-	}
-	return "package fragment\n" + text
-}
-
 var (
+	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may also match other strings, which do no harm
+	importDecls = regexp.MustCompile(`^(?:import (?:\([^)]*\)|.*)\n\s*)*`)
 	leftOutLine = regexp.MustCompile(`(?m)^\s*…$`)
 	leftOutBody = regexp.MustCompile(`\{ … \}`)
 )
@@ -112,26 +102,19 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 		return b.Text, false, nil
 	}
 	text := leftOutBody.ReplaceAllString(leftOutLine.ReplaceAllString(b.Text, ""), "{}")
-	imports, rest := "", text
-	if strings.HasPrefix(text, "import") {
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, b.String(), whole(text), parser.ImportsOnly)
-		if err != nil {
-			return "", true, err
-		}
-		end := fset.Position(file.Decls[len(file.Decls)-1].End()).Offset - len(whole(""))
-		imports, rest = text[:end], text[end:]
-	}
+	imports := importDecls.FindString(text)
+	head := "package fragment\n" + imports
 	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n"))
-	body := position + rest
-	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // the fragment contains statements, which need a function
-		body = "func _() {\n" + position + rest + "}\n"
+	body := position + text[len(imports):]
+	file, err := parser.ParseFile(token.NewFileSet(), "", head+body, 0)
+	if err != nil { // statements need a function
+		body = "func _() {\n" + body + "}\n"
+		file, err = parser.ParseFile(token.NewFileSet(), "", head+body, 0)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "", whole(imports+"\n"+body), 0)
 	if err != nil {
 		return "", true, err
 	}
-	return whole(imports + "\n" + c.implied(file) + body), true, nil
+	return head + c.implied(file) + body, true, nil
 }
 
 // implied returns import and variable declarations that a fragment may leave out. It imports all packages in
@@ -139,7 +122,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 func (c *Compiler) implied(file *ast.File) string {
 	imported, declarations := map[string]bool{}, map[string]bool{}
 	for _, spec := range file.Imports {
-		imported[path.Base(importPath(spec))] = true
+		imported[path.Base(strings.Trim(spec.Path.Value, `"`))] = true
 		if spec.Name != nil {
 			imported[spec.Name.Name] = true
 		}
@@ -155,11 +138,6 @@ func (c *Compiler) implied(file *ast.File) string {
 		}
 	}
 	return strings.Join(slices.Sorted(maps.Keys(declarations)), "\n") + "\n" // imports sort before variables
-}
-
-func importPath(spec *ast.ImportSpec) string {
-	path, _ := strconv.Unquote(spec.Path.Value) // the parser has already validated the import path
-	return path
 }
 
 // CompileAll type-checks all Go blocks of a module. root is the repository's root.
