@@ -6,7 +6,7 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,49 +17,34 @@ import (
 )
 
 func main() {
-	var err error
+	log.SetFlags(0)
+	log.SetPrefix("wasmbuild: ")
 	switch len(os.Args) {
 	case 2:
-		err = build(os.Args[1])
+		build(os.Args[1])
 	case 3:
-		err = compile(os.Args[1], os.Args[2])
+		replace(os.Args[2], compile(os.Args[1]))
 	default:
-		fmt.Fprintln(os.Stderr, "usage: wasmbuild folder [program.wasm]")
-		os.Exit(2)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "wasmbuild:", err)
-		os.Exit(1)
+		log.Fatal("usage: wasmbuild folder [program.wasm]")
 	}
 }
 
-func build(folder string) error {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+// must returns value, or exits if err is not nil.
+func must[T any](value T, err error) T {
 	if err != nil {
-		return fmt.Errorf("go env GOROOT: %w", err)
+		log.Fatal(err)
 	}
-	goroot := strings.TrimSpace(string(root))
-	for from, to := range map[string]string{filepath.Join(folder, "..", "LICENSE"): "LICENSE", filepath.Join(goroot, "LICENSE"): "LICENSE-GO"} {
-		licence, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		if err := replace(filepath.Join(folder, to), licence); err != nil {
-			return err
-		}
-	}
-	if err := compile(folder, filepath.Join(folder, "listwatch.wasm")); err != nil {
-		return err
-	}
-	program, err := os.ReadFile(filepath.Join(folder, "listwatch.wasm"))
-	if err != nil {
-		return err
-	}
-	script, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
-	if err != nil {
-		return err
-	}
-	return replace(filepath.Join(folder, "go.js"), asModule(script, program))
+	return value
+}
+
+// build writes the generated files of the npm package in folder.
+func build(folder string) {
+	goroot := strings.TrimSpace(string(must(exec.Command("go", "env", "GOROOT").Output())))
+	module := compile(folder)
+	replace(filepath.Join(folder, "listwatch.wasm"), module)
+	replace(filepath.Join(folder, "go.js"), asModule(must(os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))), module))
+	replace(filepath.Join(folder, "LICENSE"), must(os.ReadFile(filepath.Join(folder, "..", "LICENSE"))))
+	replace(filepath.Join(folder, "LICENSE-GO"), must(os.ReadFile(filepath.Join(goroot, "LICENSE"))))
 }
 
 // coldly contains packages that are compiled without inlining to save space. Inlining in the runtime would increase the
@@ -70,41 +55,33 @@ var coldly = []string{
 	"internal/sync", "internal/runtime/maps", "github.com/seed-6d2a410a/listwatch/internal/redact",
 }
 
-// compile builds the main package in folder and writes the WASM module to the file program.
-func compile(folder, program string) error {
-	program, err := filepath.Abs(program)
-	if err != nil {
-		return err
-	}
-	unpacked := program + ".unpacked"
-	defer os.Remove(unpacked)
-	args := []string{"build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", unpacked}
+// compile returns the WASM module of the main package in folder.
+func compile(folder string) []byte {
+	program := filepath.Join(must(os.MkdirTemp("", "wasmbuild")), "program.wasm")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", program}
 	for _, cold := range coldly {
 		args = append(args, "-gcflags="+cold+"=-l")
 	}
 	run := exec.Command("go", append(args, ".")...)
-	run.Dir, run.Stdout, run.Stderr = folder, os.Stdout, os.Stderr
-	run.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if err := run.Run(); err != nil {
-		return err
-	}
-	module, err := os.ReadFile(unpacked)
+	run.Dir, run.Env = folder, append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	output, err := run.CombinedOutput()
+	module, _ := os.ReadFile(program) // fails if the build failed
+	_ = os.RemoveAll(filepath.Dir(program))
 	if err != nil {
-		return err
+		log.Fatalf("%s: %v\n%s", folder, err, output)
 	}
-	packed, err := wasmpack.Pack(module)
-	if err != nil {
-		return fmt.Errorf("%s: %w", folder, err)
-	}
-	return replace(program, packed)
+	return must(wasmpack.Pack(module))
 }
 
 // replace writes a file atomically, so that concurrent readers see either the old or the new content.
-func replace(path string, content []byte) error {
-	if err := os.WriteFile(path+".new", content, 0o666); err != nil {
-		return err
+func replace(path string, content []byte) {
+	err := os.WriteFile(path+".new", content, 0o666)
+	if err == nil {
+		err = os.Rename(path+".new", path)
 	}
-	return os.Rename(path+".new", path)
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
 // wasm_exec.js adds missing APIs to globalThis and defines Go there. These strings surround that script to give it a
