@@ -2,6 +2,7 @@
 package certs
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,7 +10,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
 	"net"
 	"testing"
 	"time"
@@ -27,14 +27,17 @@ type Authority struct {
 // NewAuthority returns an authority with a new key.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
-	a := &Authority{key: newKey(t), cert: template("authority")}
-	a.cert.IsCA, a.cert.BasicConstraintsValid, a.cert.KeyUsage = true, true, x509.KeyUsageCertSign
-	a.PEM = a.sign(t, a.cert, a.key)
+	a := &Authority{cert: &x509.Certificate{
+		Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}}
+	a.PEM, a.key = a.sign(t, a.cert)
 	return a
 }
 
 // Issue returns a certificate and its private key, both in PEM, for a server or a client. names contains its host
-// names and IP addresses. The first name is also the common name.
+// names and IP addresses. The first name is also the common name. The certificate is valid from one hour ago until one
+// hour from now.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.IssueBetween(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), names...)
@@ -43,12 +46,21 @@ func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 // IssueBetween is like [Authority.Issue], but the certificate is valid only between the given times.
 func (a *Authority) IssueBetween(t testing.TB, from, until time.Time, names ...string) (cert, key []byte) {
 	t.Helper()
-	leaf := template(names...)
-	leaf.NotBefore, leaf.NotAfter = from, until
-	private := newKey(t)
+	leaf := &x509.Certificate{
+		Subject: pkix.Name{CommonName: names[0]}, NotBefore: from, NotAfter: until,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, name := range names {
+		if address := net.ParseIP(name); address != nil {
+			leaf.IPAddresses = append(leaf.IPAddresses, address)
+		} else {
+			leaf.DNSNames = append(leaf.DNSNames, name)
+		}
+	}
+	cert, private := a.sign(t, leaf)
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
 	require.NoError(t, err)
-	return a.sign(t, leaf, private), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
+	return cert, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
 // Config returns a server's TLS configuration with a certificate from [Authority.Issue].
@@ -66,33 +78,12 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
-func (a *Authority) sign(t testing.TB, cert *x509.Certificate, key *ecdsa.PrivateKey) []byte {
-	t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, cert, a.cert, key.Public(), a.key)
-	require.NoError(t, err)
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-}
-
-// template returns an unsigned certificate that is valid from one hour ago until one hour from now.
-func template(names ...string) *x509.Certificate {
-	cert := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: names[0]},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	for _, name := range names {
-		if address := net.ParseIP(name); address != nil {
-			cert.IPAddresses = append(cert.IPAddresses, address)
-		} else {
-			cert.DNSNames = append(cert.DNSNames, name)
-		}
-	}
-	return cert
-}
-
-func newKey(t testing.TB) *ecdsa.PrivateKey {
+// sign returns the certificate in PEM, and its new key. The authority signs its own certificate with that key.
+func (a *Authority) sign(t testing.TB, cert *x509.Certificate) (text []byte, key *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	return key
+	der, err := x509.CreateCertificate(rand.Reader, cert, a.cert, key.Public(), cmp.Or(a.key, key))
+	require.NoError(t, err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key
 }
