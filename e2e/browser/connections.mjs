@@ -62,7 +62,7 @@ export function connections(scene) {
       await f(profile, at, cluster)
     } finally {
       at.close()
-      await cluster.close()
+      await cluster.stop()
     }
   })
 

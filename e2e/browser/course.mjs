@@ -37,5 +37,5 @@ export async function course(cluster, page, transport) {
 
   await page.close()
   await until('no open connection', async () => (await cluster.look()).open === 0)
-  await cluster.close()
+  await cluster.stop()
 }

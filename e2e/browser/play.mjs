@@ -38,7 +38,7 @@ export class Theatre {
         for (const { complaints } of views) assert.deepEqual(complaints, [])
       } finally {
         await profile.close()
-        await cluster.close()
+        await cluster.stop()
       }
     }
   }

@@ -53,11 +53,11 @@ const (
 func (c *control) do(cmd *command) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.clusters[cmd.Server]
-	switch {
-	case cmd.Do == "start":
+	if cmd.Do == "start" {
 		return c.start(cmd)
-	case at == nil:
+	}
+	at := c.clusters[cmd.Server]
+	if at == nil {
 		return nil, errors.New("unknown server " + cmd.Server)
 	}
 	return at.do(cmd)
@@ -79,47 +79,40 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do runs a command that changes or returns objects. It passes other commands to injectFault.
-func (c *cluster) do(cmd *command) (any, error) {
+// do runs a command. Commands that return nothing share the error at the end.
+func (c *cluster) do(cmd *command) (result any, err error) {
 	switch cmd.Do {
 	case "put":
 		return c.Put(cmp.Or(cmd.Of, "configmaps"), []byte(cmd.Object))
 	case "delete":
-		return nil, c.Delete(cmp.Or(cmd.Of, "configmaps"), cmp.Or(cmd.Space, namespace), cmd.Name)
+		err = c.Delete(cmp.Or(cmd.Of, "configmaps"), cmp.Or(cmd.Space, namespace), cmd.Name)
 	case "write":
-		return nil, c.write(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
+		err = c.write(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
 	case "fill":
-		return nil, c.fill(cmd.N)
+		c.pods = sample.Pods(1, cmd.N)
+		err = c.putPods(c.pods)
 	case "touch":
-		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
+		err = c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
 	case "define":
 		return c.Put(definitions, sample.Definition(cmd.Name+".example.com", "v1", "Gadget", string(cmd.Columns)))
 	case "undefine":
-		return nil, c.Delete(definitions, "", cmd.Name+".example.com")
+		err = c.Delete(definitions, "", cmd.Name+".example.com")
 	case "look":
 		return c.look(), nil
 	case "requests":
 		return len(c.Requests(nil)), nil
 	case "watching":
 		return len(c.Open(lwtest.Watches)), nil
-	default:
-		return nil, c.injectFault(cmd)
-	}
-}
-
-// injectFault runs a command that injects a fault into the server or its connections.
-func (c *cluster) injectFault(cmd *command) error {
-	switch cmd.Do {
 	case "drop":
 		c.DropConnections()
 	case "end":
 		c.CloseWatches()
 	case "compact":
 		c.Compact()
-	case "stop", "close":
+	case "stop":
 		c.Close()
 	case "restart":
-		return c.Restart()
+		err = c.Restart()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, lwtest.Expire(cmd.N))
 	case "buffer": // like a proxy that buffers each response until it is complete
@@ -134,9 +127,9 @@ func (c *cluster) injectFault(cmd *command) error {
 	case "allow":
 		c.end[cmd.Token]()
 	default:
-		return errors.New("unknown command")
+		err = errors.New("unknown command")
 	}
-	return nil
+	return nil, err
 }
 
 // write performs n random creates, updates and deletes.
@@ -193,31 +186,25 @@ func sends(token string) func(lwtest.Request) bool {
 	}
 }
 
-// fill creates n Pods with about 6 kB of JSON each.
-func (c *cluster) fill(n int) error {
-	c.pods = sample.Pods(1, n)
-	for _, pod := range c.pods {
-		if _, err := c.Put("pods", written(pod)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// touch gives random phases to n random Pods that fill created.
+// touch gives random phases to n random Pods that the command "fill" created.
 func (c *cluster) touch(random *rand.Rand, n int) error {
 	phases := []string{"Pending", "Running", "Succeeded", "Failed"}
-	for range n {
-		pod := c.pods[random.IntN(len(c.pods))]
-		pod.Phase = phases[random.IntN(len(phases))]
-		if _, err := c.Put("pods", written(pod)); err != nil {
+	changed := make([]sample.Pod, n)
+	for i := range changed {
+		changed[i] = c.pods[random.IntN(len(c.pods))]
+		changed[i].Phase = phases[random.IntN(len(phases))]
+	}
+	return c.putPods(changed)
+}
+
+// given matches the fields that the server sets, so a client must not write them.
+var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
+
+func (c *cluster) putPods(pods []sample.Pod) error {
+	for _, pod := range pods {
+		if _, err := c.Put("pods", given.ReplaceAllString(pod.Item(), "")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
-
-// written returns the Pod's JSON without the fields that the server sets.
-func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
