@@ -123,7 +123,7 @@ func TestTraceReceivesEvents(t *testing.T) {
 func TestQueueCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := hostile.All()[0]
-		server := correct.Start(1)
+		server := correct.Start()
 		clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 		from := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "shop", fields.Everything())
 		informer := NewSharedIndexInformerWithOptions(from, &corev1.ConfigMap{}, InformerOptions{Extras: Extras{QueueCapacity: 5}})

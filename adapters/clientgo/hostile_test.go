@@ -29,7 +29,7 @@ func TestHostileServers(t *testing.T) {
 	for _, s := range hostile.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { (&trial{T: t, server: s}).run(s.Start(1), nil) })
+			synctest.Test(t, func(t *testing.T) { (&trial{T: t, server: s}).run(s.Start(), nil) })
 		})
 	}
 }
@@ -39,7 +39,7 @@ func TestFlappingProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := hostile.All()[0]
 		correct.Causes = []error{errReset}
-		running := correct.Start(1)
+		running := correct.Start()
 		(&trial{T: t, server: correct}).run(running, &flapping{next: running, random: rand.New(rand.NewPCG(1, 3))})
 	})
 }

@@ -116,7 +116,7 @@ func TestRebuiltServers(t *testing.T) {
 		for mode, correct := range map[string]hostile.Scenario{"streaming lists": hostile.All()[0], "lists": {Lists: true}} {
 			t.Run(rebuild.Name+" with "+mode, func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { followRebuilt(t, correct.Start(1), &rebuild) })
+				synctest.Test(t, func(t *testing.T) { followRebuilt(t, correct.Start(), &rebuild) })
 			})
 		}
 	}

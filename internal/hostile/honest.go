@@ -15,116 +15,121 @@ var tooLarge = Status(504, "Timeout", "Timeout: Too large resource version", Too
 
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// from returns the revision for the requested resourceVersion. An unknown resourceVersion counts as one in the far
-// future.
-func (c *call) from() int {
+// requested returns the latest revision for a streaming list, and otherwise the revision for the requested
+// resourceVersion. An unknown resourceVersion counts as one in the far future.
+func (c *call) requested() int {
+	if c.streaming() {
+		return c.now()
+	}
 	if revision, ok := c.revisionOf(c.q.Get("resourceVersion")); ok {
 		return revision
 	}
 	return 1 << 30
 }
 
-// honestly responds as a correct server would.
-func (c *call) honestly() {
+// correct responds as a correct server would.
+func correct(c *call) {
 	switch {
 	case !c.watch:
-		c.list()
+		list(c)
 	case c.streaming():
-		at := c.now()
-		c.initial(at)
-		c.write(Bookmark(c.version(at), "true"))
-		c.follow(at)
+		do(initial, mark, follow)(c)
 	case c.mustList.Load():
 		c.write(failed(410, "Expired", "too old resource version"))
 	default:
-		c.follow(c.from())
+		follow(c)
 	}
 }
 
-// synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current
-// revision. API servers do this if a watch has no resourceVersion.
-func (c *call) synthetic() int {
-	revision := c.now()
-	entries := c.at(revision)
-	slices.SortFunc(entries, func(a, b revlog.Entry[int]) int { return cmp.Compare(a.Revision, b.Revision) })
-	for _, e := range entries {
-		c.write(frame("ADDED", c.object(e.Key, e.Value, int(e.Revision))))
-	}
-	return revision
-}
-
-// initial writes an ADDED event for each object that existed at a revision.
-func (c *call) initial(at int) {
+// initial writes an ADDED event for each object of a streaming list.
+func initial(c *call) {
 	c.mustList.Store(false)
-	for _, item := range c.items(at) {
+	c.added(c.at(c.from))
+}
+
+// mark ends a streaming list, or sends the same bookmark later.
+func mark(c *call) { c.write(Bookmark(c.version(max(c.from, c.sent)), "true")) }
+
+func (c *call) added(entries []revlog.Entry[int]) {
+	for _, item := range c.items(entries) {
 		c.write(frame("ADDED", item))
 	}
 }
 
-// page returns the requested page's revision, its items and the token for the next page.
-func (c *call) page() (at int, items []string, next string) {
-	at, offset := c.now(), 0
-	if token := c.q.Get("continue"); token != "" {
-		if _, err := fmt.Sscanf(token, "%d/%d", &at, &offset); err != nil {
-			c.reject(400, "", Status(400, "BadRequest", "continue key is not valid", ""))
-		}
-	} else if v := c.q.Get("resourceVersion"); v != "" && v != "0" && c.from() > at {
-		c.reject(504, "1", tooLarge)
-	}
-	items = c.items(at)
-	items = items[min(offset, len(items)):]
-	if limit, _ := strconv.Atoi(c.q.Get("limit")); limit > 0 && limit < len(items) {
-		return at, items[:limit], fmt.Sprintf("%d/%d", at, offset+limit)
-	}
-	return at, items, ""
+// page is a page of a list.
+type page struct {
+	at    int // revision
+	items []string
+	next  string // continue token for the next page
 }
 
+// page returns the requested page.
+func (c *call) page() *page {
+	p, offset := &page{at: c.now()}, 0
+	if token := c.q.Get("continue"); token != "" {
+		if _, err := fmt.Sscanf(token, "%d/%d", &p.at, &offset); err != nil {
+			c.reject(400, "", Status(400, "BadRequest", "continue key is not valid", ""))
+		}
+	} else if v := c.q.Get("resourceVersion"); v != "" && v != "0" && c.from > p.at {
+		c.reject(504, "1", tooLarge)
+	}
+	p.items = c.items(c.at(p.at))
+	p.items = p.items[min(offset, len(p.items)):]
+	if limit, _ := strconv.Atoi(c.q.Get("limit")); limit > 0 && limit < len(p.items) {
+		p.items, p.next = p.items[:limit], fmt.Sprintf("%d/%d", p.at, offset+limit)
+	}
+	return p
+}
+
+func (c *call) writePage(p *page) { c.write(List(c.version(p.at), p.next, p.items)) }
+
 // list responds with the requested page of the list.
-func (c *call) list() {
+func list(c *call) {
 	if c.q.Get("limit") != "1" { // not for a check, which does not show the client the changes that it has missed
 		c.mustList.Store(false)
 	}
-	at, items, next := c.page()
-	c.write(List(c.version(at), next, items))
+	c.writePage(c.page())
 }
 
-// follow writes all changes after a revision as they happen, and a bookmark every minute. It returns after the
-// requested timeout.
-func (c *call) follow(from int) {
-	c.feed(from, time.Minute, func(now int) {
-		if from <= now {
-			c.write(Bookmark(c.version(now), ""))
+// follow writes all changes after c.from as they happen, and a bookmark every minute. It sends no bookmarks to a watch
+// that requested no resourceVersion or a future one. It returns after the requested timeout.
+func follow(c *call) {
+	from := c.from
+	c.feed(time.Minute, func(c *call) {
+		if from <= c.sent {
+			bookmark(0)(c)
 		}
 	})
 }
 
-// feed writes all changes after a revision as they happen. At the given interval, it also calls report with the
-// current revision. It returns after the requested timeout.
-func (c *call) feed(from int, interval time.Duration, report func(now int)) {
+// feed writes all changes after c.from as they happen. At the given interval, it also calls act. It returns after the
+// requested timeout.
+func (c *call) feed(interval time.Duration, act step) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
-		from = c.synthetic()
+		// API servers begin such a watch with the current objects, ordered by resourceVersion.
+		c.from = c.now()
+		entries := c.at(c.from)
+		slices.SortFunc(entries, func(a, b revlog.Entry[int]) int { return cmp.Compare(a.Revision, b.Revision) })
+		c.added(entries)
 	}
-	c.begin()
+	begin(c)
 	deadline, tick := time.After(c.timeout()), time.NewTicker(interval)
 	defer tick.Stop()
 	for {
-		changes, now, changed := c.since(from)
+		changes, now, changed := c.since(c.from)
 		for _, change := range changes {
-			event := c.event(change)
-			if c.edit != nil {
-				event = c.edit(c, change, event)
-			}
-			c.write(event)
-			from = int(change.Entry.Revision)
+			c.from = int(change.Entry.Revision)
+			c.write(c.event(change))
 		}
+		c.sent = now
 		select {
 		case <-changed:
 		case <-tick.C:
-			report(now)
+			act(c)
 		case <-deadline:
 			return
 		case <-c.ctx.Done():
-			c.abort()
+			abort(c)
 		}
 	}
 }

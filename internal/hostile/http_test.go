@@ -53,7 +53,7 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 		}},
 		{Name: "part", Does: "sends 206 and a part of each list", wire: func(x *exchange) {
 			at := x.m.now()
-			x.reply(206, "Content-Range: items 0-4/24\r\n", List(x.m.version(at), "", x.m.items(at)[:5]))
+			x.reply(206, "Content-Range: items 0-4/24\r\n", List(x.m.version(at), "", x.m.items(x.m.at(at))[:5]))
 		}},
 		{Name: "retry-after-200", Does: "sends 200 with a Retry-After of one hour", Lies: true, wire: func(x *exchange) { x.reply(200, "Retry-After: 3600\r\n", x.text()) }},
 		{Name: "interim-responses", Does: "sends many interim responses before each response", Lies: true, wire: func(x *exchange) {

@@ -25,14 +25,14 @@ type widgets struct {
 var widgetResource = lw.Resource{Group: "example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 
 func newWidgets() *widgets {
-	w := &widgets{Server: (&Scenario{}).Start(1)}
+	w := &widgets{Server: (&Scenario{}).Start()}
 	widget := "Widget"
 	w.kind.Store(&widget)
 	w.truth.Store(&widget)
-	w.rewrite = func(text string) string {
-		return strings.NewReplacer("ConfigMap", *w.kind.Load(), `"apiVersion":"v1"`, `"apiVersion":"example.com/v1"`).Replace(text)
-	}
 	w.serve = func(c *call) {
+		c.edit = func(_ *call, text string) string {
+			return strings.NewReplacer("ConfigMap", *w.kind.Load(), `"apiVersion":"v1"`, `"apiVersion":"example.com/v1"`).Replace(text)
+		}
 		switch {
 		case c.request.URL.Path == "/apis/example.com/v1":
 			w.asked.Add(1)
@@ -42,7 +42,7 @@ func newWidgets() *widgets {
 		case w.portal.Load() && !c.watch:
 			c.write(`{"kind":"PortalList","apiVersion":"example.com/v1","metadata":{"resourceVersion":"` + c.version(c.now()) + `"},"items":[]}`)
 		default:
-			c.honestly()
+			correct(c)
 		}
 	}
 	return w

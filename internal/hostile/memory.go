@@ -2,30 +2,24 @@ package hostile
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
 )
 
+var errReset = errors.New("connection reset by peer")
+
 // response is the [http.ResponseWriter] for a request that is served in memory.
 type response struct {
-	header  http.Header
-	body    *io.PipeWriter
-	started chan int // receives the status code; closed without one if the connection breaks first
-	once    sync.Once
+	*io.PipeWriter // the body
+	header         http.Header
+	started        chan int // receives the status code; closed without one if the connection breaks first
 }
 
 func (r *response) Header() http.Header { return r.header }
 
-func (r *response) WriteHeader(code int) { r.once.Do(func() { r.started <- code }) }
-
-func (r *response) Write(p []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(p)
-}
-
-// Flush implements [http.Flusher]. It does nothing, because bytes reach the client at once.
-func (r *response) Flush() {}
+func (r *response) WriteHeader(code int) { r.started <- code }
 
 // received is the body of a response that was served in memory.
 type received struct {
@@ -43,7 +37,7 @@ func (s *Server) RoundTrip(request *http.Request) (*http.Response, error) {
 	client := request.Context()
 	ctx, cancel := context.WithCancel(client)
 	reader, writer := io.Pipe()
-	w := &response{header: http.Header{}, body: writer, started: make(chan int, 1)}
+	w := &response{writer, http.Header{}, make(chan int, 1)}
 	context.AfterFunc(client, func() { _ = writer.CloseWithError(context.Cause(client)) })
 	s.open.Add(1)
 	end := sync.OnceFunc(func() {
@@ -52,17 +46,11 @@ func (s *Server) RoundTrip(request *http.Request) (*http.Response, error) {
 	})
 	go func() {
 		defer close(w.started)
-		defer func() {
-			switch reason := recover(); reason {
-			case nil:
-				_ = writer.Close()
-			case http.ErrAbortHandler:
-				_ = writer.CloseWithError(errReset)
-			default:
-				panic(reason)
-			}
-		}()
-		s.ServeHTTP(w, request.WithContext(ctx))
+		if s.respond(w, request.WithContext(ctx)) {
+			_ = writer.Close()
+		} else {
+			_ = writer.CloseWithError(errReset)
+		}
 	}()
 	err := errReset
 	select {

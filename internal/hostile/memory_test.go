@@ -20,7 +20,7 @@ func endless(heap *memory.Heap, head, filler string) func(c *call) {
 	block := strings.Repeat(filler, 1<<16/len(filler)+1)
 	return func(c *call) {
 		if c.watches.Load()+c.listed.Load() > 3 {
-			c.abort()
+			abort(c)
 		}
 		c.write(head)
 		for i := range 24 << 20 / len(block) {
@@ -67,7 +67,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			heap := memory.NewHeap()
 			large := Scenario{Name: s.name, Does: s.name + " of 24 MiB", Lies: true, Lists: true, serve: endless(heap, s.first, s.then)}
-			synctest.Test(t, func(t *testing.T) { large.run(t, 1, early, nil) })
+			synctest.Test(t, func(t *testing.T) { large.run(t, early, nil) })
 			require.Less(t, heap.Grown(), int64(8<<20))
 			t.Logf("%d kB", heap.Grown()>>10)
 		})
@@ -81,7 +81,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 			heap.Look()
 		}}
-		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early, nil) })
+		synctest.Test(t, func(t *testing.T) { s.run(t, early, nil) })
 		require.Less(t, heap.Grown(), int64(8<<20))
 	})
 	t.Run("continue tokens", func(t *testing.T) {
@@ -89,14 +89,14 @@ func TestMemoryIsBounded(t *testing.T) {
 		s := Scenario{Name: "tokens", Does: "sends continue tokens of 900 kB forever", Lies: true,
 			serve: func(c *call) {
 				if c.nth > 60 {
-					c.abort()
+					abort(c)
 				}
 				c.write(List("5", fmt.Sprintf("%d%s", c.nth, strings.Repeat("x", 900_000)), []string{c.object(fmt.Sprint(c.nth), 1, 1)}))
 				if c.nth%20 == 0 {
 					heap.Look()
 				}
 			}}
-		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early, &lw.Options{NoStreamingList: true, PageSize: 2}) })
+		synctest.Test(t, func(t *testing.T) { s.run(t, early, &lw.Options{NoStreamingList: true, PageSize: 2}) })
 		require.Less(t, heap.Grown(), int64(32<<20))
 		t.Logf("%d kB", heap.Grown()>>10)
 	})

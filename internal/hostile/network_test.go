@@ -15,9 +15,9 @@ func TestRecoversOverHTTPAndWebSocket(t *testing.T) {
 		for _, s := range All() {
 			t.Run(s.Name+" over "+transport, func(t *testing.T) {
 				t.Parallel()
-				s.network, s.ws = true, transport == "WebSocket"
+				s.Seed, s.network, s.ws = 1, true, transport == "WebSocket"
 				s.Causes = slices.DeleteFunc(slices.Clone(s.Causes), func(err error) bool { return err == errReset })
-				synctest.Test(t, func(t *testing.T) { s.run(t, 1, end, nil) })
+				synctest.Test(t, func(t *testing.T) { s.run(t, end, nil) })
 			})
 		}
 	}

@@ -1,104 +1,52 @@
 package hostile
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rewritten returns a handler that sends correct lists and passes each watch event through edit.
-func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
-	return onWatch(func(c *call) {
-		c.edit = edit
-		c.follow(c.from())
-	})
-}
-
 func unusualServers() []Scenario {
+	escapes := strings.NewReplacer("\n", "\r\n", `"type":"ADDED"`, `"t\u0079pe":"\u0041\u0044\u0044\u0045\u0044"`,
+		`"type":"MODIFIED"`, `"t\u0079pe":"\u004d\u004f\u0044\u0049\u0046\u0049\u0045\u0044"`, `"type":"DELETED"`, `"t\u0079pe":"\u0044\u0045\u004c\u0045\u0054\u0045\u0044"`)
 	return []Scenario{
-		{Name: "type-last", Does: "writes an event's type after its object", serve: rewritten(func(_ *call, change change, event string) string {
-			return `{"object":` + event[strings.Index(event, `"object":`)+9:len(event)-2] + `,"type":"` + eventTypes[change.Type] + "\"}\n"
-		})},
-		{Name: "escaped", Does: "escapes event types and field names, and ends lines with CRLF", serve: rewritten(func(_ *call, _ change, event string) string {
-			return escapeType(event)
-		})},
-		{Name: "deleted-old-version", Does: "sends deletions at the object's previous resourceVersion", Lies: true, serve: rewritten(func(c *call, change change, event string) string {
-			if change.Type == revlog.Deleted {
-				return strings.Replace(event, fmt.Sprintf("%q", c.version(int(change.Entry.Revision))), fmt.Sprintf("%q", c.version(change.Entry.Value)), 1)
-			}
-			return event
-		})},
+		{Name: "type-last", Does: "writes an event's type after its object", serve: watches(replace(`^{("type":"\w+"),(.*)}\n`, "{$2,$1}\n"), follow)},
+		{Name: "escaped", Does: "escapes event types and field names, and ends lines with CRLF",
+			serve: watches(edited(func(_ *call, event string) string { return escapes.Replace(event) }), follow)},
+		{Name: "deleted-old-version", Does: "sends deletions at the object's previous resourceVersion", Lies: true,
+			serve: watches(replace(`^({"type":"DELETED".*"resourceVersion":)"\d+"(.*"v":("\d+"))`, "$1$3$2"), follow)},
 		{Name: "nameless", Does: "sends an object without a name or metadata after each event", Lies: true,
-			serve: rewritten(func(c *call, change change, event string) string {
-				strange := []string{`{"type":"ADDED","object":{"metadata":{"resourceVersion":"%d"}}}`, `{"type":"ADDED","object":{"metadata":{"name":"","resourceVersion":"%d"}}}`,
-					`{"type":"ADDED","object":{"metadata":null,"x":%d}}`, `{"type":"ADDED","object":{"x":%d}}`, `{"type":"DELETED","object":{"metadata":{"name":null,"resourceVersion":"%d"}}}`}
-				return event + fmt.Sprintf(strange[c.nth%len(strange)], change.Entry.Revision) + "\n"
+			serve: watches(replace(`.*"resourceVersion":"(\d+)".*\n`, "${0}"+nth+"\n", `{"type":"ADDED","object":{"metadata":{"resourceVersion":"$1"}}}`,
+				`{"type":"ADDED","object":{"metadata":{"name":"","resourceVersion":"$1"}}}`, `{"type":"ADDED","object":{"metadata":null,"x":$1}}`,
+				`{"type":"ADDED","object":{"x":$1}}`, `{"type":"DELETED","object":{"metadata":{"name":null,"resourceVersion":"$1"}}}`), follow)},
+		{Name: "items-first", Does: "writes a list's items before its metadata", Lists: true,
+			serve: lists(func(c *call) {
+				p := c.page()
+				c.write(MetadataLast(c.version(p.at), p.next, p.items))
 			})},
-		{Name: "items-first", Does: "writes a list's items before its metadata", Lists: true, serve: onList(func(c *call) {
-			at, items, next := c.page()
-			c.write(fmt.Sprintf(`{"items":[%s],"metadata":{"continue":%q,"resourceVersion":%q},"kind":"ConfigMapList","apiVersion":"v1"}`, strings.Join(items, ","), next, c.version(at)))
-		})},
-		{Name: "lagging-lists", Does: "responds to every list with the state from 30 changes ago, whatever resourceVersion is requested", Lists: true, serve: onList(func(c *call) {
-			at := c.now() - 30
-			c.write(List(c.version(max(at, 1024)), "", c.items(max(at, 1024))))
-		})},
+		{Name: "lagging-lists", Does: "responds to every list with the state from 30 changes ago, whatever resourceVersion is requested", Lists: true,
+			serve: lists(func(c *call) { c.whole(max(c.now()-30, 1024)) })},
 		{Name: "error-429", Does: "ends each watch with a 429 ERROR event that has an extreme retry delay", Causes: []error{lw.ErrTooManyRequests},
-			serve: onWatch(func(c *call) {
-				after := []string{"1000000000", "-5", "0", `"soon"`, "1e3", "9223372036854775807"}[c.nth%6]
-				c.news()
-				c.write(strings.Replace(failed(429, "TooManyRequests", "slow down"), `"code"`, `"details":{"retryAfterSeconds":`+after+`},"code"`, 1))
-			})},
-		{Name: "410-pages", Does: "rejects the later pages of each list with 410 and a fresh continue token", Lists: true, Causes: []error{lw.ErrExpired}, serve: onList(func(c *call) {
-			if c.q.Get("continue") != "" {
-				c.reject(410, "", freshToken)
-			}
-			c.list()
-		})},
+			serve: watches(news, send(Event("ERROR", Status(429, "TooManyRequests", "slow down", `,"details":{"retryAfterSeconds":`+nth+`}`)),
+				"1000000000", "-5", "0", `"soon"`, "1e3", "9223372036854775807"))},
+		{Name: "410-pages", Does: "rejects the later pages of each list with 410 and a fresh continue token", Lists: true, Causes: []error{lw.ErrExpired},
+			serve: lists(later(reject(410, freshToken)), list)},
 		{Name: "too-large", Does: "rejects lists that request a resourceVersion with 504 (too large), and all watches with 410", Lists: true, Causes: []error{lw.ErrResourceVersionTooLarge},
-			serve: func(c *call) {
-				switch v := c.q.Get("resourceVersion"); {
-				case c.watch:
-					c.reject(410, "", Status(410, "Expired", "expired", ""))
-				case v != "" && v != "0":
+			serve: answer(reject(410, gone), func(c *call) {
+				if v := c.q.Get("resourceVersion"); v != "" && v != "0" {
 					c.reject(504, "1", tooLarge)
 				}
-				c.list()
-			}},
-		{Name: "same-token", Does: "sends a continue token that returns the same page again", Lists: true, Causes: []error{lw.ErrInconsistent}, serve: onList(func(c *call) {
-			at, items, next := c.page()
-			if next != "" {
-				next = "1024/7"
-			}
-			c.write(List(c.version(at), next, items))
-		}), Lies: true},
+				list(c)
+			}, correct)},
+		{Name: "same-token", Does: "sends a continue token that returns the same page again", Lies: true, Lists: true, Causes: []error{lw.ErrInconsistent},
+			serve: lists(replace(`"continue":"[^"]+"`, `"continue":"1024/7"`), list)},
 		{Name: "flapping-versions", Does: "ends watches after one event, and alternates between two histories in its lists", Lies: true, Restart: true, Lists: true,
-			serve: func(c *call) {
-				if c.watch {
-					c.news()
-					c.write(failed(410, "Expired", "expired"))
-					return
-				}
+			serve: answer(do(news, send(expired)), func(c *call) {
 				at := c.now()
-				c.write(List(c.version(at+c.nth%2*100000), "", c.items(at)))
-			}},
+				c.write(List(c.version(at+c.nth%2*100000), "", c.items(c.at(at))))
+			}, correct)},
 		{Name: "bookmarks-forever", Does: "ignores the requested timeout and repeats the same bookmark every 30 seconds", Lies: true,
-			serve: onWatch(func(c *call) {
-				for ; !c.honest.Load(); c.sleep(30 * time.Second) {
-					c.write(Bookmark(c.q.Get("resourceVersion"), ""))
-				}
-			})},
+			serve: watches(repeat(30*time.Second, repeatVersion))},
 	}
-}
-
-// escapeType replaces the characters in the event's type with \u escapes and ends the event with CRLF.
-func escapeType(event string) string {
-	kind := event[9:strings.Index(event, `",`)]
-	var escaped strings.Builder
-	for _, c := range kind {
-		fmt.Fprintf(&escaped, `\u%04x`, c)
-	}
-	return `{"t\u0079pe":"` + escaped.String() + strings.TrimSuffix(event[9+len(kind):], "\n") + "\r\n"
 }

@@ -1,44 +1,37 @@
 package hostile
 
-import (
-	"fmt"
-	"strconv"
-)
-
 // Rebuild describes the server that clients find after a failure: the same one or a rebuilt one.
 type Rebuild struct {
 	Name string
 	Same bool // the server has only restarted, so clients must not relist
 
-	version func(revision int) string // returns the resourceVersion for a revision
-	naming  func(nth int) string      // returns the name of the nth object
-	empty   bool                      // whether the server has no objects
-	changed bool                      // whether objects change before the server is reachable again
+	format
+	empty   bool // the server has no objects
+	changed bool // objects change before the server is reachable again
 }
 
 // Rebuilds returns servers that have only restarted, and rebuilt servers whose history or objects differ from
 // before. All objects on a rebuilt server have new UIDs.
 func Rebuilds() []Rebuild {
-	higher := func(revision int) string { return strconv.Itoa(revision + 1_000_000) }
-	lower := func(revision int) string { return strconv.Itoa(revision - 500) }
-	others := func(nth int) string { return fmt.Sprintf("a-%04d", nth) }
+	const higher, lower = 1_000_000, -500
+	others := []string{"a-%04d"}
 	return []Rebuild{
 		{Name: "restarted", Same: true},
 		{Name: "restarted and changed", Same: true, changed: true},
-		{Name: "lower resourceVersions", version: lower},
-		{Name: "higher resourceVersions", version: higher},
-		{Name: "higher, other names", version: higher, naming: others},
-		{Name: "lower, other names", version: lower, naming: others},
-		{Name: "the same resourceVersions", version: strconv.Itoa},
-		{Name: "empty, lower resourceVersions", version: lower, empty: true},
-		{Name: "empty, higher resourceVersions", version: higher, empty: true},
+		{Name: "lower resourceVersions", format: format{shift: lower}},
+		{Name: "higher resourceVersions", format: format{shift: higher}},
+		{Name: "higher, other names", format: format{shift: higher, names: others}},
+		{Name: "lower, other names", format: format{shift: lower, names: others}},
+		{Name: "the same resourceVersions"},
+		{Name: "empty, lower resourceVersions", format: format{shift: lower}, empty: true},
+		{Name: "empty, higher resourceVersions", format: format{shift: higher}, empty: true},
 	}
 }
 
 // Resume makes the server reachable again. No request may be in progress when it is called.
 func (s *Server) Resume(as *Rebuild) {
 	if !as.Same {
-		s.World = newWorld(2, as.naming, as.version)
+		s.World = newWorld(2, as.format)
 		s.era = "2"
 	}
 	for as.empty && len(s.latest()) > 0 {

@@ -72,7 +72,7 @@ func TestRebuiltServers(t *testing.T) {
 			t.Run(rebuild.Name+" over "+transport, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					m := (&Scenario{}).Start(1)
+					m := (&Scenario{}).Start()
 					m.honest.Store(true)
 					f := s.follow(t, m, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, ordinary)
 					time.Sleep(10 * time.Minute)

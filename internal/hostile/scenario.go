@@ -10,20 +10,21 @@ import (
 	"slices"
 )
 
-// Scenario describes a server that misbehaves until [Server.Behave] is called, and is correct afterwards.
+// Scenario describes a server that misbehaves until [Server.Behave] is called, and is correct afterwards. Scenarios are
+// values: a test can copy one and change its seed.
 type Scenario struct {
 	Name    string
 	Does    string  // the misbehavior
+	Seed    uint64  // determines the random changes to the ConfigMaps
 	Lies    bool    // sends wrong data, which clients believe until the next list
 	Restart bool    // resourceVersions restart, so recovery may take 27 minutes instead of 15
 	Lists   bool    // the server rejects streaming lists and sends small pages
 	Causes  []error // errors that a client must report
 
-	slow     bool             // objects take minutes to arrive, but the stream must not report lw.ErrSilent
-	nameless bool             // sends lists without a resourceVersion
-	version  func(int) string // returns the resourceVersion for a revision; nil for decimal numbers
-	naming   func(int) string // returns the name of the nth object; nil for names such as cm-0001
-	serve    func(c *call)    // responds to a request while the server misbehaves
+	slow     bool // objects take minutes to arrive, but the stream must not report lw.ErrSilent
+	nameless bool // sends lists without a resourceVersion
+	format        // of the names and resourceVersions
+	serve    step // responds to a request while the server misbehaves
 
 	network bool              // requests use connections instead of memory
 	wire    func(x *exchange) // writes raw bytes to a connection; used instead of serve

@@ -35,27 +35,27 @@ func play(t *testing.T, scenarios []Scenario) {
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range *seeds {
-				s.play(t, seed)
+			for s.Seed = range *seeds {
+				s.play(t)
 				if !s.Lists {
 					plain := s
 					plain.Lists = true
-					plain.play(t, seed)
+					plain.play(t)
 				}
 			}
 		})
 	}
 }
 
-func (s *Scenario) play(t *testing.T, seed uint64) {
+func (s *Scenario) play(t *testing.T) {
 	for _, end := range []time.Duration{0, early} {
-		synctest.Test(t, func(t *testing.T) { s.run(t, seed, end, nil) })
+		synctest.Test(t, func(t *testing.T) { s.run(t, end, nil) })
 	}
 }
 
 // run follows a server that plays the scenario. If options is nil, its client uses options that suit the scenario.
-func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw.Options) {
-	m := s.Start(seed)
+func (s *Scenario) run(t *testing.T, end time.Duration, options *lw.Options) {
+	m := s.Start()
 	w := m.World
 	source, secret, closeWire := s.source(t, m)
 	defer closeWire()
@@ -68,7 +68,7 @@ func (s *Scenario) run(t *testing.T, seed uint64, end time.Duration, options *lw
 	case s.Lists:
 		opts = ordinary
 	}
-	opts.Warn, opts.Random = slog.New(slog.DiscardHandler).Warn, rand.New(rand.NewPCG(seed, 11)).Float64
+	opts.Warn, opts.Random = slog.New(slog.DiscardHandler).Warn, rand.New(rand.NewPCG(s.Seed, 11)).Float64
 	informer := cache.NewInformer(client, &opts)
 	j := &judge{world: w, nameless: s.nameless, slow: s.slow, trust: !s.Lies, store: informer.Store(), held: map[lw.Key]*lw.Object{}, counts: map[string]int{}, large: 500, texts: secret}
 	if opts.PageSize > 0 {

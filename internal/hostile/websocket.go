@@ -9,21 +9,19 @@ import (
 	"net/http"
 )
 
-// socket is the server side of a WebSocket.
-type socket struct{ net.Conn }
-
-// upgrade performs the WebSocket handshake for the request. It cancels the call when the client disconnects.
-func (c *call) upgrade() *socket {
+// upgrade performs the WebSocket handshake for the request. It cancels the call when the client disconnects. It uses no
+// library, because a library would answer pings and could not send invalid frames.
+func (c *call) upgrade() net.Conn {
 	conn, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {
-		c.abort()
+		abort(c)
 	}
 	_, _ = io.WriteString(conn, handshake(c.request))
 	go func() {
 		_, _ = io.Copy(io.Discard, buffered)
 		c.cancel()
 	}()
-	return &socket{conn}
+	return conn
 }
 
 // handshake returns the response that accepts a WebSocket.
@@ -31,19 +29,6 @@ func handshake(r *http.Request) string {
 	sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // RFC 6455 requires SHA-1
 	return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n"
-}
-
-func (s *socket) frame(opcode byte, payload string) error {
-	_, err := io.WriteString(s, encodeFrame(opcode, payload))
-	return err
-}
-
-// end closes the connection. If clean is set, it first closes the WebSocket with code 1000.
-func (s *socket) end(clean bool) {
-	if clean {
-		_ = s.frame(8, "\x03\xe8")
-	}
-	_ = s.Close()
 }
 
 // encodeFrame returns a WebSocket frame without a mask. The payload must be shorter than 64 KiB.

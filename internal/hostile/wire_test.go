@@ -173,7 +173,7 @@ func (x *exchange) reply(code int, headers, text string) {
 // document returns the JSON of a correct, complete list.
 func (x *exchange) document() string {
 	at := x.m.now()
-	return List(x.m.version(at), "", x.m.items(at))
+	return List(x.m.version(at), "", x.m.items(x.m.at(at)))
 }
 
 // news changes a random object and returns the watch event for this change.

@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,34 +24,43 @@ type change = revlog.Event[int]
 
 var eventTypes = [...]string{revlog.Created: "ADDED", revlog.Updated: "MODIFIED", revlog.Deleted: "DELETED"}
 
-// World contains a collection of ConfigMaps and its history. It is safe for concurrent use.
-type World struct {
-	version func(revision int) string // returns the resourceVersion for a revision
-	naming  func(nth int) string      // returns the name of the nth object
-	era     string                    // part of every UID, so that the objects of a rebuilt server have other UIDs
-
-	mu       sync.Mutex
-	log      *revlog.Log[int]
-	versions map[string]int // revision by resourceVersion
-	changed  chan struct{}  // closed by the next change
-	random   *rand.Rand
-	made     int // number of objects created so far
+// format determines the names and resourceVersions in a world. The zero value leads to names such as cm-0001 and to
+// decimal resourceVersions.
+type format struct {
+	names    []string // formats of the objects' names, which new objects use in turn
+	versions string   // format of resourceVersions
+	shift    int      // difference between the number in a resourceVersion and the revision
 }
 
-// newWorld returns a collection of 24 objects. naming and version may be nil.
-func newWorld(seed uint64, naming, version func(int) string) *World {
-	w := &World{version: version, naming: naming, log: revlog.New[int](), versions: map[string]int{}, changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 7))}
-	if naming == nil {
-		w.naming = func(n int) string { return fmt.Sprintf("cm-%04d", n) }
-	}
-	if version == nil {
-		w.version = strconv.Itoa
+// World contains a collection of ConfigMaps and its history. It is safe for concurrent use.
+type World struct {
+	format
+	era string // part of every UID, so that the objects of a rebuilt server have other UIDs
+
+	mu        sync.Mutex
+	log       *revlog.Log[int]
+	revisions map[string]int // by resourceVersion
+	changed   chan struct{}  // closed by the next change
+	random    *rand.Rand
+	made      int // number of objects created so far
+}
+
+// newWorld returns a collection of 24 objects.
+func newWorld(seed uint64, format format) *World {
+	w := &World{format: format, log: revlog.New[int](), revisions: map[string]int{}, changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 7))}
+	if w.names == nil {
+		w.names = []string{"cm-%04d"}
 	}
 	w.log.Advance(1000)
 	for range 24 {
 		w.create()
 	}
 	return w
+}
+
+// version returns the resourceVersion for a revision.
+func (w *World) version(revision int) string {
+	return fmt.Sprintf(cmp.Or(w.versions, "%d"), revision+w.shift)
 }
 
 func (w *World) lock(f func()) {
@@ -75,19 +85,19 @@ func (w *World) write(kind revlog.Type, name string) {
 	if err != nil {
 		panic(err) // the caller chose an object that exists, or a new name
 	}
-	w.versions[w.version(revision)] = revision
+	w.revisions[w.version(revision)] = revision
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
 func (w *World) create() {
 	w.made++
-	w.write(revlog.Created, w.naming(w.made))
+	w.write(revlog.Created, fmt.Sprintf(w.names[w.made%len(w.names)], w.made/len(w.names)))
 }
 
 // entries returns the objects at a revision, sorted by name. The caller must hold the lock.
-func (w *World) entries(revision int) []revlog.Entry[int] {
-	entries, _ := w.log.At(collection, "", int64(revision)) // a future revision has no objects
+func (w *World) entries(revision int64) []revlog.Entry[int] {
+	entries, _ := w.log.At(collection, "", revision) // a future revision has no objects
 	return entries
 }
 
@@ -95,7 +105,7 @@ func (w *World) entries(revision int) []revlog.Entry[int] {
 func (w *World) Step() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	entries := w.entries(int(w.log.Revision()))
+	entries := w.entries(w.log.Revision())
 	switch n := w.random.IntN(10); {
 	case n < 2 && len(entries) < 40 || len(entries) < 12:
 		w.create()
@@ -114,7 +124,7 @@ func (w *World) Pause() (pause time.Duration) {
 
 // remove deletes the object whose name sorts first.
 func (w *World) remove() {
-	w.lock(func() { w.write(revlog.Deleted, w.entries(int(w.log.Revision()))[0].Key) })
+	w.lock(func() { w.write(revlog.Deleted, w.entries(w.log.Revision())[0].Key) })
 }
 
 func (w *World) now() (revision int) {
@@ -124,7 +134,7 @@ func (w *World) now() (revision int) {
 
 // at returns the objects at a revision, sorted by name.
 func (w *World) at(revision int) (entries []revlog.Entry[int]) {
-	w.lock(func() { entries = w.entries(revision) })
+	w.lock(func() { entries = w.entries(int64(revision)) })
 	return entries
 }
 
@@ -133,7 +143,7 @@ func (w *World) latest() []revlog.Entry[int] { return w.at(w.now()) }
 
 // revisionOf returns the revision for a resourceVersion. ok is false if the collection never had it.
 func (w *World) revisionOf(resourceVersion string) (revision int, ok bool) {
-	w.lock(func() { revision, ok = w.versions[resourceVersion] })
+	w.lock(func() { revision, ok = w.revisions[resourceVersion] })
 	return revision, ok
 }
 
@@ -157,16 +167,16 @@ func (w *World) object(name string, content, revision int) string {
 
 func (w *World) uid(name string) string { return fmt.Sprintf("u%s-%d", w.era, len(name)) }
 
-// items returns the JSON of the objects at a revision.
-func (w *World) items(revision int) (items []string) {
-	for _, e := range w.at(revision) {
+// items returns the JSON of objects.
+func (w *World) items(entries []revlog.Entry[int]) (items []string) {
+	for _, e := range entries {
 		items = append(items, w.object(e.Key, e.Value, int(e.Revision)))
 	}
 	return items
 }
 
 func (w *World) event(c change) string {
-	return frame(eventTypes[c.Type], w.object(c.Entry.Key, c.Entry.Value, int(c.Entry.Revision)))
+	return frame(eventTypes[c.Type], w.items([]revlog.Entry[int]{c.Entry})[0])
 }
 
 // frame returns a watch event for a list item.
@@ -187,11 +197,9 @@ func (w *World) UIDs() map[string]string {
 }
 
 // Values returns the value of data.v of each ConfigMap, by name.
-func (w *World) Values() map[string]string { return values(w.latest()) }
-
-func values(entries []revlog.Entry[int]) map[string]string {
+func (w *World) Values() map[string]string {
 	values := map[string]string{}
-	for _, e := range entries {
+	for _, e := range w.latest() {
 		values[e.Key] = strconv.Itoa(e.Value)
 	}
 	return values

@@ -76,7 +76,7 @@ func TestWatchesThatTakeTurnsSurviveRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		correct := hostile.All()[0]
 		correct.Lists = true // a streaming list would be a watch
-		server := &restarting{Server: correct.Start(1)}
+		server := &restarting{Server: correct.Start()}
 		down, stop := context.WithCancelCause(t.Context())
 		defer func() { stop(nil) }()
 		server.down.Store(&down)
