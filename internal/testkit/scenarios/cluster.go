@@ -4,17 +4,18 @@ package scenarios
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"path"
 	"strconv"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
-	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,13 +39,8 @@ type Cluster struct {
 	namespaces atomic.Int32
 }
 
-// ConfigMaps returns a built-in resource, and Widgets a custom resource.
-func ConfigMaps(namespace string) lw.Resource {
+func configMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
-}
-
-func Widgets(namespace string) lw.Resource {
-	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
 // deadline limits each wait. A correct client needs far less time.
@@ -54,23 +50,9 @@ const deadline = 90 * time.Second
 type run struct {
 	*testing.T
 	*Cluster
-	ctx   context.Context
 	ns    string // namespace that only this scenario uses
 	alone bool   // no other scenario runs at the same time
 	mode
-}
-
-// transport returns a transport for the scenario's mode that sends the given bearer token. It is closed when the test
-// ends.
-func (r *run) transport(token string) lw.Transport {
-	r.Helper()
-	over, err := lwhttp.New(r.URL, r.Connect(token))
-	require.NoError(r, err)
-	r.Cleanup(over.Close)
-	if r.websocket {
-		return lwws.New(over)
-	}
-	return over
 }
 
 func (r *run) namespace() string {
@@ -94,7 +76,7 @@ func (r *run) eventually(what string, condition func() bool) {
 // because the client might not retry a request on a closed connection.
 func (r *run) disturb(f func(context.Context) error) {
 	require.True(r, r.alone, `set "alone" for this scenario in the table`)
-	require.NoError(r, f(r.ctx))
+	require.NoError(r, f(r.Context()))
 	r.Client.CloseIdleConnections()
 }
 
@@ -112,21 +94,68 @@ func configMap(name, label, value string) string {
 	return `{"metadata":{"name":"` + name + `","labels":{"app":"` + label + `"}},"data":{"k":"` + value + `"}}`
 }
 
-// create creates n ConfigMaps concurrently. Each name consists of prefix and a number below n.
+// create creates n ConfigMaps. Each name consists of prefix and a number below n.
 func (r *run) create(n int, prefix string) {
 	r.Helper()
-	var group sync.WaitGroup
-	const workers = 8
-	for worker := range workers {
-		group.Go(func() {
-			for i := worker; i < n; i += workers {
-				name := prefix + strconv.Itoa(i)
-				if code, text, err := r.try(http.MethodPost, r.configMaps(), configMap(name, "demo", "v")); err != nil || code != http.StatusCreated {
-					r.Errorf("creating %s: status %d, body %q, error %v", name, code, text, err)
-				}
-			}
-		})
+	for i := range n {
+		r.write(http.MethodPost, r.configMaps(), configMap(prefix+strconv.Itoa(i), "demo", "v"))
 	}
-	group.Wait()
-	require.False(r, r.Failed())
+}
+
+// do sends a request as administrator and returns the status code and the body. It fails the test if the response is
+// incomplete.
+func (r *run) do(method, path, body string) (code int, text string) {
+	r.Helper()
+	req, err := http.NewRequestWithContext(r.Context(), method, r.URL+path, strings.NewReader(body))
+	require.NoError(r, err)
+	req.Header.Set("Authorization", "Bearer "+r.AdminToken)
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	} else if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := r.Client.Do(req)
+	require.NoError(r, err)
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	require.NoError(r, err)
+	return res.StatusCode, string(all)
+}
+
+// write sends a request that must succeed and returns the body of the response.
+func (r *run) write(method, path, body string) string {
+	r.Helper()
+	code, text := r.do(method, path, body)
+	require.Less(r, code, 300, "%s %s: %s", method, path, text)
+	return text
+}
+
+// server requests the list at path and returns its objects by key. It retries while a starting server responds with
+// 429.
+func (r *run) server(path string) (objects map[string]map[string]any) {
+	r.eventually("the server lists "+path, func() bool {
+		code, text := r.do(http.MethodGet, path, "")
+		require.True(r, code == http.StatusOK || code == http.StatusTooManyRequests, text)
+		objects = byKey(r, text)
+		return code == http.StatusOK
+	})
+	return objects
+}
+
+// byKey returns the objects of a list by key, without the fields that only some responses contain.
+func byKey(t require.TestingT, list string) map[string]map[string]any {
+	var body struct {
+		Items []map[string]any `json:"items"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(list), &body))
+	objects := make(map[string]map[string]any, len(body.Items))
+	for _, item := range body.Items {
+		metadata := item["metadata"].(map[string]any)
+		delete(metadata, "managedFields")
+		delete(item, "kind") // some lists omit their items' kind and apiVersion
+		delete(item, "apiVersion")
+		namespace, _ := metadata["namespace"].(string)
+		objects[lw.Key{Namespace: namespace, Name: metadata["name"].(string)}.String()] = item
+	}
+	return objects
 }

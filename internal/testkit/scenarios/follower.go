@@ -1,21 +1,24 @@
 package scenarios
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs an informer and applies its changes to the map fold. It records a fault for each change that
-// contradicts the map.
+// follower runs an informer and applies its changes to the map fold. The test fails if a change contradicts the map.
 type follower struct {
 	*run
 	link     *link
@@ -25,45 +28,47 @@ type follower struct {
 	fold    map[lw.Key]*lw.Object
 	changes []cache.Change[*lw.Object]
 	breaks  []*lw.Interruption
-	live    bool
 	syncs   int
-	faults  []error
 	stop    context.CancelFunc
 	done    chan struct{}
 }
 
-// follow starts a follower of resource and stops it when the test ends. The follower sends the given bearer token. opts
-// may be nil. If edit is not nil, it can change the query of each request.
-func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
-	f := r.follower(resource, token, opts, edit)
-	f.start()
-	return f
+// following describes a follower. Zero fields get defaults.
+type following struct {
+	lw.Options
+	resource     lw.Resource // default: the scenario's ConfigMaps
+	token        string      // bearer token; default: the administrator's
+	edit         func(query) // changes the query of each request; may be nil
+	metadataOnly bool
+	state        []byte // saved objects to resume from
 }
 
-func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
+// follow starts a follower and stops it when the test ends.
+func (r *run) follow(what following) *follower {
 	r.Helper()
-	link := newLink(r.transport(token))
-	link.edit = edit
-	if opts == nil {
-		opts = &lw.Options{}
+	if what.resource == (lw.Resource{}) {
+		what.resource = configMaps(r.ns)
 	}
-	opts.NoStreamingList = !r.streaming
-	codec := lw.Codec[*lw.Object](lw.RawCodec{})
-	clientOpts := &lw.ClientOptions{}
-	if r.protobuf {
-		codec, clientOpts.Protobuf = r.Protobuf, true
-	}
-	client, err := lw.NewClient(link, resource, codec, clientOpts)
+	over, err := lwhttp.New(r.URL, r.Connect(cmp.Or(what.token, r.AdminToken)))
 	require.NoError(r, err)
-	f := &follower{
-		run: r, link: link, informer: cache.NewInformer(client, opts),
-		fold: map[lw.Key]*lw.Object{}, done: make(chan struct{}),
+	r.Cleanup(over.Close)
+	link := &link{Transport: over, edit: what.edit}
+	if r.websocket {
+		link.Transport = lwws.New(over)
 	}
-	return f
-}
-
-func (f *follower) start() {
-	ctx, cancel := context.WithCancel(f.ctx)
+	link.mend()
+	codec := lw.Codec[*lw.Object](lw.RawCodec{})
+	if r.protobuf {
+		codec = r.Protobuf
+	}
+	client, err := lw.NewClient(link, what.resource, codec, &lw.ClientOptions{Protobuf: r.protobuf, MetadataOnly: what.metadataOnly})
+	require.NoError(r, err)
+	what.NoStreamingList = !r.streaming
+	f := &follower{run: r, link: link, informer: cache.NewInformer(client, &what.Options), fold: map[lw.Key]*lw.Object{}, done: make(chan struct{})}
+	if what.state != nil {
+		require.NoError(r, f.informer.Restore(bytes.NewReader(what.state), f.origin(), lw.ParseObject))
+	}
+	ctx, cancel := context.WithCancel(f.Context())
 	f.stop = func() {
 		cancel()
 		<-f.done
@@ -74,10 +79,8 @@ func (f *follower) start() {
 			f.step(event, changes)
 		}
 	}()
-	f.Cleanup(func() {
-		f.stop()
-		require.Empty(f, f.faults)
-	})
+	f.Cleanup(f.stop)
+	return f
 }
 
 func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
@@ -85,22 +88,18 @@ func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	defer f.mu.Unlock()
 	switch event.Type {
 	case lw.Interrupted:
-		f.breaks, f.live = append(f.breaks, event.Interruption), false
+		f.breaks = append(f.breaks, event.Interruption)
 		f.Logf("interrupted: %v (delay %v, relist %v)", event.Interruption.Err, event.Interruption.Delay, event.Interruption.Relist)
-	case lw.WatchStarted:
-		f.live = true
 	case lw.Synced:
 		f.syncs++
 	}
+	f.changes = append(f.changes, changes...)
 	for _, change := range changes {
-		f.changes = append(f.changes, change)
-		if err := f.apply(change); err != nil {
-			f.faults = append(f.faults, err)
-		}
+		f.apply(change)
 	}
 }
 
-func (f *follower) apply(d cache.Change[*lw.Object]) error {
+func (f *follower) apply(d cache.Change[*lw.Object]) {
 	object := d.New
 	if d.Type == lw.Deleted {
 		object = d.Old
@@ -108,33 +107,40 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	held := f.fold[lw.KeyOf(object)]
 	switch {
 	case (held != nil) == (d.Type == lw.Added):
-		return fmt.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, lw.KeyOf(object), held != nil)
+		f.Errorf("the %v change for %v contradicts the earlier changes (object known: %v)", d.Type, lw.KeyOf(object), held != nil)
 	case d.Type == lw.Modified && d.Old != held:
-		return fmt.Errorf("the Modified change for %v has the wrong old object", lw.KeyOf(object))
+		f.Errorf("the Modified change for %v has the wrong old object", lw.KeyOf(object))
 	case d.Type == lw.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
-		return fmt.Errorf("the Modified change for %v does not change the resourceVersion", lw.KeyOf(object))
+		f.Errorf("the Modified change for %v does not change the resourceVersion", lw.KeyOf(object))
 	case d.Type == lw.Deleted:
 		delete(f.fold, lw.KeyOf(object))
-		return nil
+		return
 	}
 	f.fold[lw.KeyOf(object)] = object
-	return nil
 }
 
-// broke returns the number of interruptions for which match returns true.
-func (f *follower) broke(match func(*lw.Interruption) bool) (n int) {
+// populate creates n ConfigMaps and returns a follower that has received them.
+func (r *run) populate(n int) *follower {
+	r.Helper()
+	r.create(n, "cm-")
+	f := r.follow(following{})
+	f.equal(r.configMaps())
+	return f
+}
+
+// isLive reports whether a watch is open.
+func (f *follower) isLive() bool { return f.informer.State().Phase == lw.Live }
+
+// broke returns the number of interruptions with this cause, or of all interruptions if cause is nil.
+func (f *follower) broke(cause error) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.breaks {
-		if match(b) {
+		if cause == nil || errors.Is(b.Err, cause) {
 			n++
 		}
 	}
 	return n
-}
-
-func is(target error) func(*lw.Interruption) bool {
-	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
 // equal waits until both the store and the map fold contain the objects that the server lists at path. It then
@@ -147,10 +153,14 @@ func (f *follower) equal(path string) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		objects := f.informer.Store().List()
-		got = contents(f, objects)
+		var items []string
+		for _, object := range objects {
+			items = append(items, object.Raw())
+		}
+		got = byKey(f, `{"items":[`+strings.Join(items, ",")+"]}")
 		// The store may contain changes that step has not yet applied to fold.
 		applied := !slices.ContainsFunc(objects, func(object *lw.Object) bool { return f.fold[lw.KeyOf(object)] != object })
-		return f.live && applied && len(f.fold) == len(objects) && maps.EqualFunc(want, got, sameVersion)
+		return f.isLive() && applied && len(f.fold) == len(objects) && maps.EqualFunc(want, got, sameVersion)
 	})
 	require.Equal(f, want, got)
 }
@@ -159,12 +169,52 @@ func sameVersion(a, b map[string]any) bool {
 	return a["metadata"].(map[string]any)["resourceVersion"] == b["metadata"].(map[string]any)["resourceVersion"]
 }
 
-func contents(t require.TestingT, objects []*lw.Object) map[string]map[string]any {
-	var items []map[string]any
-	for _, object := range objects {
-		var item map[string]any
-		require.NoError(t, json.Unmarshal([]byte(object.Raw()), &item))
-		items = append(items, item)
+var errCut = errors.New("the scenario cut the connection")
+
+// link is a transport that records the query of each request and can drop its connections.
+type link struct {
+	lw.Transport
+	edit func(url.Values) // changes the query of each request; may be nil
+
+	mu    sync.Mutex
+	asked []url.Values
+	open  context.Context         // done while the link is cut
+	cut   context.CancelCauseFunc // cancels all requests in progress; new requests fail until mend is called
+}
+
+func (l *link) mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open, l.cut = context.WithCancelCause(context.Background())
+}
+
+func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
+	query, _ := url.ParseQuery(req.Query) // the client has encoded it
+	l.mu.Lock()
+	l.asked = append(l.asked, query)
+	open := l.open
+	l.mu.Unlock()
+	if open.Err() != nil {
+		return nil, errCut
 	}
-	return byKey(items)
+	changed := *req
+	if l.edit != nil {
+		l.edit(query)
+		changed.Query = query.Encode()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	context.AfterFunc(open, func() { cancel(errCut) })
+	return l.Transport.Open(ctx, &changed)
+}
+
+// requests returns the number of requests with the query parameter name=value.
+func (l *link) requests(name, value string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, query := range l.asked {
+		if query.Get(name) == value {
+			n++
+		}
+	}
+	return n
 }

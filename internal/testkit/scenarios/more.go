@@ -11,13 +11,14 @@ import (
 
 // rejected checks how an informer handles error responses. By default, it reports each one and retries. With
 // Options.StopOn, it stops.
-func rejected(r *run, resource lw.Resource, token string, code int, target error) {
-	patient := r.follow(resource, token, nil, nil)
-	r.eventually("each error response is reported", func() bool { return patient.broke(is(target)) >= 2 })
+func rejected(r *run, what following, code int, target error) {
+	patient := r.follow(what)
+	r.eventually("each error response is reported", func() bool { return patient.broke(target) >= 2 })
 	require.Empty(r, patient.changes)
 	require.Zero(r, patient.syncs)
 
-	stopping := r.follow(resource, token, &lw.Options{StopOn: lw.IsPermanent}, nil)
+	what.StopOn = lw.IsPermanent
+	stopping := r.follow(what)
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
@@ -31,7 +32,7 @@ func allNamespaces(r *run) {
 	first := r.ns
 	r.create(5, "cm-")
 	r.ns = r.namespace()
-	f := r.follow(ConfigMaps(""), r.AdminToken, nil, nil)
+	f := r.follow(following{resource: configMaps("")})
 	r.create(7, "cm-")
 	f.equal("/api/v1/configmaps")
 	byNamespace := cache.NewIndex(f.informer.Store(), cache.ByNamespace[*lw.Object])
@@ -49,7 +50,7 @@ func customResource(r *run) {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
 	}
 	r.write(http.MethodPost, r.widgets(), widget("w1", "12345678901234567"))
-	f := r.follow(Widgets(r.ns), r.AdminToken, nil, nil)
+	f := r.follow(following{resource: lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: r.ns}})
 	f.equal(r.widgets())
 	r.write(http.MethodPost, r.widgets(), widget("w2", "1.5"))
 	r.write(http.MethodPatch, r.widgets("w1"), `{"spec":{"colour":"blue"}}`)
@@ -64,9 +65,9 @@ func customResource(r *run) {
 
 func oneObjectByName(r *run) {
 	r.create(3, "cm-")
-	one := ConfigMaps(r.ns)
+	one := configMaps(r.ns)
 	one.Name = "cm-1"
-	f := r.follow(one, r.AdminToken, nil, nil)
+	f := r.follow(following{resource: one})
 	selected := r.configMaps() + "?fieldSelector=metadata.name%3Dcm-1"
 	f.equal(selected)
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"data":{"k":"x"}}`)
@@ -82,7 +83,7 @@ func oneObjectByName(r *run) {
 // matching, its deletion must contain the last matching state.
 func labelSelector(r *run) {
 	r.create(2, "cm-")
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{LabelSelector: "app=demo"}, nil)
+	f := r.follow(following{Options: lw.Options{LabelSelector: "app=demo"}})
 	selected := r.configMaps() + "?labelSelector=app%3Ddemo"
 	f.equal(selected)
 	require.Equal(r, 2, f.informer.Store().Len())
@@ -99,12 +100,10 @@ func labelSelector(r *run) {
 
 // sameObjectByListAndWatch checks that lists and watches return the same bytes for the same object.
 func sameObjectByListAndWatch(r *run) {
-	watching := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
-	watching.equal(r.configMaps())
+	watching := r.populate(0)
 	r.write(http.MethodPost, r.configMaps(), configMap("by-watch", "demo", "v"))
 	watching.equal(r.configMaps())
-	listing := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
-	listing.equal(r.configMaps())
+	listing := r.populate(0)
 	key := lw.Key{Namespace: r.ns, Name: "by-watch"}
 	watched, _ := watching.informer.Store().Get(key)
 	listed, _ := listing.informer.Store().Get(key)
@@ -115,22 +114,17 @@ func sameObjectByListAndWatch(r *run) {
 
 func metadataOnly(r *run) {
 	r.create(3, "cm-")
-	client, err := lw.NewClient(r.transport(r.AdminToken), ConfigMaps(r.ns), lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
-	require.NoError(r, err)
-	seen := 0
-	for event := range lw.ListAndWatch(r.ctx, client, &lw.Options{NoStreamingList: !r.streaming}) {
-		require.NotEqual(r, lw.Interrupted, event.Type)
-		if event.Type == lw.WatchStarted {
-			r.create(1, "later-")
-		}
-		if event.Type != lw.Added {
-			continue
-		}
-		require.Equal(r, "PartialObjectMetadata", event.Object.Kind())
-		require.False(r, event.Object.Get("data").Exists(), event.Object.Raw())
-		require.False(r, event.Object.Get("metadata.managedFields").Exists())
-		if seen++; seen == 4 {
-			return
-		}
+	f := r.follow(following{metadataOnly: true})
+	hold := func(n int) {
+		r.eventually("the objects arrive and a watch is open", func() bool { return f.isLive() && f.informer.Store().Len() == n })
+	}
+	hold(3)
+	r.create(1, "later-")
+	hold(4)
+	require.Zero(r, f.broke(nil))
+	for _, object := range f.informer.Store().List() {
+		require.Equal(r, "PartialObjectMetadata", object.Kind())
+		require.False(r, object.Get("data").Exists(), object.Raw())
+		require.False(r, object.Get("metadata.managedFields").Exists())
 	}
 }

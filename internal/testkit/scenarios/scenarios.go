@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -47,7 +49,7 @@ func Run(t *testing.T, c *Cluster) {
 					if !s.alone {
 						t.Parallel() // starts after the scenarios that must run alone
 					}
-					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.alone}
+					r := &run{T: t, Cluster: c, mode: m, alone: s.alone}
 					r.ns = r.namespace()
 					s.run(r)
 				})
@@ -71,13 +73,13 @@ var table = []struct {
 	{name: "ContinueTokenExpires", run: continueTokenExpires, pages: true, alone: true},
 	{name: "ServerKilledAndRestarted", run: serverKilledAndRestarted, alone: true},
 	{name: "WrongTokenReturns401", run: func(r *run) {
-		rejected(r, ConfigMaps(r.ns), "no-such-token", http.StatusUnauthorized, lw.ErrUnauthorized)
+		rejected(r, following{token: "no-such-token"}, http.StatusUnauthorized, lw.ErrUnauthorized)
 	}},
 	{name: "MissingPermissionReturns403", run: func(r *run) {
-		rejected(r, ConfigMaps(r.ns), r.NobodyToken, http.StatusForbidden, lw.ErrForbidden)
+		rejected(r, following{token: r.NobodyToken}, http.StatusForbidden, lw.ErrForbidden)
 	}},
 	{name: "UnknownResourceReturns404", run: func(r *run) {
-		rejected(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
+		rejected(r, following{resource: lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}}, http.StatusNotFound, lw.ErrNotFound)
 	}},
 	{name: "AllNamespaces", run: allNamespaces, alone: true},
 	{name: "CustomResource", run: customResource, json: true},
@@ -90,7 +92,7 @@ var table = []struct {
 }
 
 func thousandRandomWrites(r *run) {
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	f := r.follow(following{})
 	random := rand.New(rand.NewPCG(1, 2))
 	names := map[string]bool{}
 	for i := range 1000 {
@@ -108,7 +110,7 @@ func thousandRandomWrites(r *run) {
 	}
 	f.equal(r.configMaps())
 	require.Len(r, f.fold, len(names))
-	require.Zero(r, f.broke(func(*lw.Interruption) bool { return true }))
+	require.Zero(r, f.broke(nil))
 }
 
 // inPages changes the query of a client's first list, which requests resourceVersion "0". A server with a watch cache
@@ -122,7 +124,7 @@ func inPages(q query) {
 // pagedList checks that a list of 1,200 objects in at least 12 pages is complete.
 func pagedList(r *run) {
 	r.create(1200, "page-")
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 100}, inPages)
+	f := r.follow(following{Options: lw.Options{PageSize: 100}, edit: inPages})
 	f.equal(r.configMaps())
 	require.GreaterOrEqual(r, f.link.requests("limit", "100"), 12)
 	require.Equal(r, 1, f.syncs)
@@ -130,15 +132,14 @@ func pagedList(r *run) {
 
 // watchEndsByTimeout checks that the informer resumes without a list when the server ends a watch.
 func watchEndsByTimeout(r *run) {
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
+	f := r.follow(following{edit: func(q query) {
 		if q.Has("watch") {
 			q.Set("timeoutSeconds", "2")
 		}
-	})
-	for i := 0; f.broke(is(lw.ErrWatchClosed)) < 2; i++ {
+	}})
+	for i := range 2 {
 		r.write(http.MethodPost, r.configMaps(), configMap("cm-"+strconv.Itoa(i), "demo", "v"))
-		seen := f.broke(is(lw.ErrWatchClosed))
-		r.eventually("the watch ends", func() bool { return f.broke(is(lw.ErrWatchClosed)) > seen })
+		r.eventually("the watch ends", func() bool { return f.broke(lw.ErrWatchClosed) > i })
 	}
 	f.equal(r.configMaps())
 	require.Equal(r, 1, f.syncs)
@@ -147,9 +148,7 @@ func watchEndsByTimeout(r *run) {
 // connectionBreaks checks that the next watch delivers the changes that happened while the client was disconnected,
 // without a list.
 func connectionBreaks(r *run) {
-	r.create(20, "cm-")
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
-	f.equal(r.configMaps())
+	f := r.populate(20)
 	for round := range 2 {
 		f.cut()
 		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(round)), "")
@@ -157,16 +156,16 @@ func connectionBreaks(r *run) {
 		f.link.mend()
 		f.equal(r.configMaps())
 	}
-	require.GreaterOrEqual(r, f.broke(is(errCut)), 2)
+	require.GreaterOrEqual(r, f.broke(errCut), 2)
 	require.Equal(r, 1, f.syncs)
 	require.Zero(r, f.missed())
 }
 
 // cut drops the connection and waits until the follower reports the interruption.
 func (f *follower) cut() {
-	known := f.broke(is(errCut))
+	known := f.broke(errCut)
 	f.link.cut(errCut)
-	f.eventually("the disconnect is reported", func() bool { return f.broke(is(errCut)) > known })
+	f.eventually("the disconnect is reported", func() bool { return f.broke(errCut) > known })
 }
 
 // missed returns how many deletions have an unknown final state.
@@ -183,9 +182,7 @@ func (f *follower) missed() (n int) {
 
 // resourceVersionExpiresWhileDisconnected checks that the informer relists and reports only the differences.
 func resourceVersionExpiresWhileDisconnected(r *run) {
-	r.create(50, "cm-")
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
-	f.equal(r.configMaps())
+	f := r.populate(50)
 	r.create(5, "by-watch-") // objects that the follower received from the watch
 	f.equal(r.configMaps())
 	before := len(f.changes)
@@ -198,7 +195,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.disturb(r.Expire)
 	f.link.mend()
 	f.equal(r.configMaps())
-	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
+	require.GreaterOrEqual(r, f.broke(lw.ErrExpired), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
 	require.Len(r, f.changes[before:], 10+1+5, "the informer must report only the differences")
@@ -212,30 +209,63 @@ func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
 	between, proceed := make(chan bool), make(chan bool)
 	var once sync.Once
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 10}, func(q query) {
+	f := r.follow(following{Options: lw.Options{PageSize: 10}, edit: func(q query) {
 		inPages(q)
 		if q.Has("continue") {
 			once.Do(func() { close(between); <-proceed })
 		}
-	})
+	}})
 	<-between
 	r.write(http.MethodDelete, r.configMaps("cm-0"), "")
 	r.disturb(r.Expire)
 	close(proceed)
 	f.equal(r.configMaps())
-	require.Equal(r, 1, f.broke(is(lw.ErrExpired)))
+	require.Equal(r, 1, f.broke(lw.ErrExpired))
 	require.Equal(r, 39, f.informer.Store().Len())
 	require.Equal(r, 1, f.syncs)
 }
 
 func serverKilledAndRestarted(r *run) {
-	r.create(20, "cm-")
-	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
-	f.equal(r.configMaps())
+	f := r.populate(20)
 	r.disturb(r.Kill)
-	r.eventually("the interruption is reported", func() bool { return f.broke(func(*lw.Interruption) bool { return true }) > 0 })
-	require.NoError(r, r.Start(r.ctx))
+	r.eventually("the interruption is reported", func() bool { return f.broke(nil) > 0 })
+	require.NoError(r, r.Start(r.Context()))
 	r.write(http.MethodDelete, r.configMaps("cm-3"), "")
 	r.create(5, "new-")
 	f.equal(r.configMaps())
+}
+
+// resumesFromSavedState checks that an informer resumes from saved objects without a list. If the saved resourceVersion
+// has expired, it relists and reports only the differences.
+func resumesFromSavedState(r *run) {
+	f := r.populate(20)
+	f.stop()
+	var saved bytes.Buffer
+	require.NoError(f, cache.Save(&saved, f.informer.Store().Snapshot(), f.origin(), (*lw.Object).Raw))
+	r.write(http.MethodDelete, r.configMaps("cm-0"), "")
+	r.write(http.MethodPatch, r.configMaps("cm-1"), `{"data":{"k":"changed"}}`)
+	r.create(2, "new-")
+
+	resumed := r.follow(following{state: saved.Bytes()})
+	resumed.equal(r.configMaps())
+	require.Zero(r, resumed.syncs)
+	require.Zero(r, resumed.lists())
+	require.Len(r, resumed.changes, 20+1+1+2)
+	resumed.stop()
+
+	r.disturb(r.Expire)
+	late := r.follow(following{state: saved.Bytes()})
+	late.equal(r.configMaps())
+	require.Equal(r, 1, late.broke(lw.ErrExpired))
+	require.Equal(r, 1, late.syncs)
+	require.Len(r, late.changes, 20+1+1+2, "the informer must report only the differences")
+	require.Equal(r, 1, late.missed())
+}
+
+func (f *follower) origin() string { return f.URL + " " + f.ns + "/configmaps" }
+
+// lists returns how many lists, including streaming lists, the follower has requested. It leaves out checks, which
+// request a single object.
+func (f *follower) lists() int {
+	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true") - f.link.requests("limit", "1")
 }
