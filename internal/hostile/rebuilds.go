@@ -11,7 +11,8 @@ type Rebuild struct {
 }
 
 // Rebuilds returns servers that have only restarted, and rebuilt servers whose history or objects differ from
-// before. All objects on a rebuilt server have new UIDs.
+// before. All objects on a rebuilt server have new UIDs. After an etcd cluster was restored from a backup, clients of
+// kube-apiserver kept outdated objects: https://github.com/kubernetes/kubernetes/issues/107457
 func Rebuilds() []Rebuild {
 	const higher, lower = 1_000_000, -500
 	others := []string{"a-%04d"}

@@ -3,6 +3,7 @@
 package hostile
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -15,6 +16,7 @@ import (
 type Scenario struct {
 	Name    string
 	Does    string  // the misbehavior
+	Source  string  // URL of an incident, or of a specification that the server violates or that surprises clients
 	Seed    uint64  // determines the random changes to the ConfigMaps
 	Lies    bool    // sends wrong data, which clients believe until the next list
 	Restart bool    // resourceVersions restart, so recovery may take 27 minutes instead of 15
@@ -30,6 +32,27 @@ type Scenario struct {
 	wire    func(x *exchange) // writes raw bytes to a connection; used instead of serve
 	tls     bool              // connections use TLS; wire receives each connection before its TLS handshake
 	ws      bool              // watches use WebSocket
+}
+
+// Sources of more than one scenario.
+const (
+	concepts  = "https://kubernetes.io/docs/reference/using-api/api-concepts/"
+	detection = concepts + "#efficient-detection-of-changes"
+	bookmarks = concepts + "#watch-bookmarks"
+	streaming = concepts + "#streaming-lists"
+	chunks    = concepts + "#retrieving-large-results-sets-in-chunks"
+	versions  = concepts + "#resource-versions"
+	rfcJSON   = "https://www.rfc-editor.org/rfc/rfc8259"
+	rfcHTTP   = "https://www.rfc-editor.org/rfc/rfc9110"
+	issues    = "https://github.com/kubernetes/kubernetes/issues/"
+)
+
+// sourced sets the source of the scenarios that have none.
+func sourced(source string, scenarios []Scenario) []Scenario {
+	for i := range scenarios {
+		scenarios[i].Source = cmp.Or(scenarios[i].Source, source)
+	}
+	return scenarios
 }
 
 // pageSize is the maximum number of objects per page if Scenario.Lists is set.

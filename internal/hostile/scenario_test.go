@@ -1,6 +1,10 @@
 package hostile
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 func TestFollowsCorrectServers(t *testing.T) { play(t, correctServers()) }
 
@@ -17,3 +21,15 @@ func TestRecoversFromErrorResponses(t *testing.T) { play(t, hostileErrorResponse
 func TestRecoversFromWrongStreamingLists(t *testing.T) { play(t, wrongStreamingLists()) }
 
 func TestRecoversFromUnusualServers(t *testing.T) { play(t, unusualServers()) }
+
+// Users select a scenario by its name, and read why it exists.
+func TestEveryScenarioHasNameAndSource(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range All() {
+		require.Regexp(t, `^[a-z0-9-]+$`, s.Name)
+		require.False(t, names[s.Name], "two scenarios have the name %s", s.Name)
+		names[s.Name] = true
+		require.NotEmpty(t, s.Does, s.Name)
+		require.Regexp(t, `^https://`, s.Source, s.Name)
+	}
+}
