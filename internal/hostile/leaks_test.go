@@ -49,114 +49,117 @@ func leaks(t *testing.T) func(string) {
 
 // echo returns a server that repeats each request's token in its response, every time in the next of the given
 // forms.
-func echo(forms []form, name, does string, write func(x *exchange, secret string)) Scenario {
-	return Scenario{Name: name, Does: does, Lies: true, wire: func(x *exchange) {
-		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
+func echo(forms []form, name, does string, write func(c *call, secret string)) Scenario {
+	return Scenario{Name: name, Does: does, Lies: true, serve: raw(func(c *call) {
+		text := strings.TrimPrefix(c.request.Header.Get("Authorization"), "Bearer ")
 		if text == "" {
 			text = token // the redirected request has no token, but the first server may have leaked it
 		}
-		x.kind = x.nth / len(forms)
-		write(x, forms[x.nth%len(forms)].of(text))
-	}}
+		form := forms[c.nth%len(forms)]
+		c.nth /= len(forms) // so that each form is combined with each variant of the response
+		write(c, form.of(text))
+	})}
 }
 
-func TestRedactsEchoedToken(t *testing.T) { play(t, echoes(whole)) }
+func TestRedactsEchoedToken(t *testing.T) { play(t, overNetwork(echoes(whole))) }
 
-func TestRedactsHalfOfEchoedToken(t *testing.T) { play(t, echoes(half)) }
+func TestRedactsHalfOfEchoedToken(t *testing.T) { play(t, overNetwork(echoes(half))) }
 
-func TestRedactsEncodedEchoedToken(t *testing.T) { play(t, echoes(encoded)) }
+func TestRedactsEncodedEchoedToken(t *testing.T) { play(t, overNetwork(echoes(encoded))) }
 
 func echoes(forms []form) []Scenario {
 	status := func(s string) string {
 		return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{"continue":%q},"status":%[1]q,"message":%[1]q,"reason":%[1]q,"details":{"name":%[1]q,"group":%[1]q,"kind":%[1]q,"causes":[{"reason":%[1]q,"message":%[1]q,"field":%[1]q}]},"code":403}`, s)
 	}
-	events := func(write func(x *exchange, secret string) string) func(*exchange, string) {
-		return func(x *exchange, secret string) {
-			if x.watch {
-				x.reply(200, "Content-Type: application/json\r\n", write(x, secret))
+	events := func(write func(c *call, secret string) string) func(*call, string) {
+		return func(c *call, secret string) {
+			if c.watch {
+				c.reply(200, "Content-Type: application/json\r\n", write(c, secret))
 				return
 			}
-			x.reply(200, "", x.document())
+			c.reply(200, "", c.document())
 		}
 	}
 	return []Scenario{
-		echo(forms, "status", "writes the token in every field of a Status", func(x *exchange, s string) { x.reply(403, "", status(s)) }),
-		echo(forms, "status-long", "writes a Status in which the token crosses the 64 kB truncation limit", func(x *exchange, s string) {
-			x.reply(403, "", `{"kind":"Status","apiVersion":"v1","message":"`+strings.Repeat("y", 65536-600-x.nth*7)+s+`","reason":"`+s+`"}`)
+		echo(forms, "status", "writes the token in every field of a Status", func(c *call, s string) { c.reply(403, "", status(s)) }),
+		echo(forms, "status-long", "writes a Status in which the token crosses the 64 kB truncation limit", func(c *call, s string) {
+			c.reply(403, "", `{"kind":"Status","apiVersion":"v1","message":"`+strings.Repeat("y", 65536-600-c.nth*7)+s+`","reason":"`+s+`"}`)
 		}),
-		echo(forms, "event", "writes the token in every field of an ERROR event", events(func(x *exchange, s string) string {
+		echo(forms, "event", "writes the token in every field of an ERROR event", events(func(c *call, s string) string {
 			return `{"type":"ERROR","object":` + status(s) + "}\n"
 		})),
-		echo(forms, "event-no-status", "writes the token in an ERROR event without a Status", events(func(x *exchange, s string) string {
+		echo(forms, "event-no-status", "writes the token in an ERROR event without a Status", events(func(c *call, s string) string {
 			return fmt.Sprintf(`{"type":"ERROR","object":{"kind":%q,"apiVersion":%[1]q,"metadata":{"name":%[1]q}}}`, s)
 		})),
-		echo(forms, "event-type", "writes the token as an event's type", events(func(x *exchange, s string) string {
+		echo(forms, "event-type", "writes the token as an event's type", events(func(c *call, s string) string {
 			return fmt.Sprintf(`{"type":%q,"object":{}}`, s)
 		})),
-		echo(forms, "kind", "writes the token as a list's kind and apiVersion", func(x *exchange, s string) {
-			x.reply(200, "", strings.NewReplacer("ConfigMapList", s+[]string{"", "List"}[x.kind%2], `"v1"`, fmt.Sprintf("%q", s)).Replace(x.document()))
+		echo(forms, "kind", "writes the token as a list's kind and apiVersion", func(c *call, s string) {
+			c.reply(200, "", strings.NewReplacer("ConfigMapList", s+[]string{"", "List"}[c.nth%2], `"v1"`, fmt.Sprintf("%q", s)).Replace(c.document()))
 		}),
-		echo(forms, "member", "writes the token as the whole body or in malformed JSON", func(x *exchange, s string) {
-			x.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[x.kind%4])
+		echo(forms, "member", "writes the token as the whole body or in malformed JSON", func(c *call, s string) {
+			c.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[c.nth%4])
 		}),
-		echo(forms, "html", "writes a page in which the token crosses the 200-byte truncation limit", func(x *exchange, s string) {
-			x.reply(502, "", "<html>"+strings.Repeat("p", 150+x.nth*3%50)+s+"</html>")
+		echo(forms, "html", "writes a page in which the token crosses the 200-byte truncation limit", func(c *call, s string) {
+			c.reply(502, "", "<html>"+strings.Repeat("p", 150+c.nth*3%50)+s+"</html>")
 		}),
-		echo(forms, "reason", "writes the token in the status line", func(x *exchange, s string) {
-			x.say([]string{"HTTP/1.1 500 ", "HTTP/1.1 ", "HTTP/", "HTTP/1.1 99999 ", ""}[x.kind%5] + s + "\r\nConnection: close\r\n\r\n")
+		echo(forms, "reason", "writes the token in the status line", func(c *call, s string) {
+			c.say([]string{"HTTP/1.1 500 ", "HTTP/1.1 ", "HTTP/", "HTTP/1.1 99999 ", ""}[c.nth%5] + s + "\r\nConnection: close\r\n\r\n")
 		}),
-		echo(forms, "headers", "writes the token in headers that clients quote in errors", func(x *exchange, s string) {
-			name := []string{"Retry-After", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length", "Warning", "WWW-Authenticate", "Set-Cookie"}[x.kind%8]
-			x.say("HTTP/1.1 503 Busy\r\nConnection: close\r\n" + name + ": " + s + "\r\n\r\n")
+		echo(forms, "headers", "writes the token in headers that clients quote in errors", func(c *call, s string) {
+			name := []string{"Retry-After", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length", "Warning", "WWW-Authenticate", "Set-Cookie"}[c.nth%8]
+			c.say("HTTP/1.1 503 Busy\r\nConnection: close\r\n" + name + ": " + s + "\r\n\r\n")
 		}),
-		echo(forms, "header-line", "writes the token as a header without a colon", func(x *exchange, s string) {
-			x.say("HTTP/1.1 200 OK\r\n" + s + "\r\n\r\n")
+		echo(forms, "header-line", "writes the token as a header without a colon", func(c *call, s string) {
+			c.say("HTTP/1.1 200 OK\r\n" + s + "\r\n\r\n")
 		}),
-		echo(forms, "redirect", "redirects to URLs that contain the token", func(x *exchange, s string) {
-			place := []string{"http://other.test/", "http://api.test/", "http://", "http://other.test/%zz", "ftp://", "http://other.test:"}[x.kind%6]
-			x.reply(302, "Location: "+place+s+"\r\n", "")
+		echo(forms, "redirect", "redirects to URLs that contain the token", func(c *call, s string) {
+			place := []string{"http://other.test/", "http://api.test/", "http://", "http://other.test/%zz", "ftp://", "http://other.test:"}[c.nth%6]
+			c.reply(302, "Location: "+place+s+"\r\n", "")
 		}),
-		echo(forms, "elsewhere", "redirects to another server that echoes the token from the URL", func(x *exchange, s string) {
-			if x.host == "api.test" {
-				x.reply(307, "Location: http://other.test/?t="+s+"\r\n", "")
+		echo(forms, "elsewhere", "redirects to another server that echoes the token from the URL", func(c *call, s string) {
+			if c.request.Host == "api.test" {
+				c.reply(307, "Location: http://other.test/?t="+s+"\r\n", "")
 				return
 			}
-			x.reply(403, "", status(s))
+			c.reply(403, "", status(s))
 		}),
-		echo(forms, "trailer", "writes the token in chunk lengths and trailers", func(x *exchange, s string) {
-			text := x.document()
-			end := []string{s + "\r\n", "0\r\n" + s + "\r\n\r\n", "0\r\nX: " + s + "\r\n\r\n", "0;" + s + "\r\n\r\n"}[x.kind%4]
-			x.say("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", len(text), text) + end)
+		echo(forms, "trailer", "writes the token in chunk lengths and trailers", func(c *call, s string) {
+			text := c.document()
+			end := []string{s + "\r\n", "0\r\n" + s + "\r\n\r\n", "0\r\nX: " + s + "\r\n\r\n", "0;" + s + "\r\n\r\n"}[c.nth%4]
+			c.say("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", len(text), text) + end)
 		}),
 	}
 }
 
-func TestRedactsTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(whole)) }
+func TestRedactsTokenEchoedByWebSocket(t *testing.T) { play(t, overNetwork(socketEchoes(whole))) }
 
-func TestRedactsHalfOfTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(half)) }
+func TestRedactsHalfOfTokenEchoedByWebSocket(t *testing.T) { play(t, overNetwork(socketEchoes(half))) }
 
-func TestRedactsEncodedTokenEchoedByWebSocket(t *testing.T) { play(t, socketEchoes(encoded)) }
+func TestRedactsEncodedTokenEchoedByWebSocket(t *testing.T) {
+	play(t, overNetwork(socketEchoes(encoded)))
+}
 
 func socketEchoes(forms []form) []Scenario {
-	ws := func(name, does string, write func(x *exchange, secret string)) Scenario {
+	ws := func(name, does string, write func(c *call, secret string)) Scenario {
 		s := echo(forms, name, does, write)
-		s.ws, s.wire = true, onWatches(s.wire)
+		s.ws, s.serve = true, onWatches(s.serve)
 		return s
 	}
 	return []Scenario{
-		ws("close-reason", "closes each WebSocket connection with the token as the reason", func(x *exchange, s string) {
-			x.upgrade()
-			x.frame(8, "\x03\xf3"+s[:min(len(s), 123)])
+		ws("close-reason", "closes each WebSocket connection with the token as the reason", func(c *call, s string) {
+			c.upgrade()
+			c.frame(8, "\x03\xf3"+s[:min(len(s), 123)])
 		}),
-		ws("handshake-headers", "writes the token in the handshake headers", func(x *exchange, s string) {
-			name := []string{"Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"}[x.kind%4]
-			x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" + name + ": " + s + "\r\n\r\n")
+		ws("handshake-headers", "writes the token in the handshake headers", func(c *call, s string) {
+			name := []string{"Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"}[c.nth%4]
+			c.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" + name + ": " + s + "\r\n\r\n")
 		}),
-		ws("handshake-rejected", "rejects handshakes with the token as the body", func(x *exchange, s string) { x.reply(403, "", s) }),
-		ws("message", "writes the token as a message", func(x *exchange, s string) {
-			x.upgrade()
-			x.frame(1, s)
-			x.frame(1, fmt.Sprintf(`{"type":%q}`, s))
+		ws("handshake-rejected", "rejects handshakes with the token as the body", func(c *call, s string) { c.reply(403, "", s) }),
+		ws("message", "writes the token as a message", func(c *call, s string) {
+			c.upgrade()
+			c.frame(1, s)
+			c.frame(1, fmt.Sprintf(`{"type":%q}`, s))
 		}),
 	}
 }

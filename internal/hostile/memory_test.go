@@ -75,12 +75,12 @@ func TestMemoryIsBounded(t *testing.T) {
 	t.Run("gzip bomb", func(t *testing.T) {
 		texts := []string{bomb(list+item+`"`, "abcdefgh"), bomb(list, " "), bomb(`{"kind":"`, "x")}
 		heap := memory.NewHeap()
-		s := Scenario{Name: "bomb", Does: "sends gzip bombs", Lies: true, Lists: true, wire: func(x *exchange) {
-			if x.nth <= len(texts) {
-				x.reply(200, "Content-Encoding: gzip\r\n", texts[x.nth-1])
+		s := Scenario{Name: "bomb", Does: "sends gzip bombs", Lies: true, Lists: true, network: true, serve: raw(func(c *call) {
+			if c.nth <= len(texts) {
+				c.reply(200, "Content-Encoding: gzip\r\n", texts[c.nth-1])
 			}
 			heap.Look()
-		}}
+		})}
 		synctest.Test(t, func(t *testing.T) { s.run(t, early, nil) })
 		require.Less(t, heap.Grown(), int64(8<<20))
 	})

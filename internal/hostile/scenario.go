@@ -4,10 +4,8 @@ package hostile
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"net"
-	"net/http"
 	"slices"
 )
 
@@ -28,10 +26,10 @@ type Scenario struct {
 	format        // of the names and resourceVersions
 	serve    step // responds to a request while the server misbehaves
 
-	network bool              // requests use connections instead of memory
-	wire    func(x *exchange) // writes raw bytes to a connection; used instead of serve
-	tls     bool              // connections use TLS; wire receives each connection before its TLS handshake
-	ws      bool              // watches use WebSocket
+	network bool // requests use connections instead of memory
+	ws      bool // watches use WebSocket
+	// accept receives each TLS connection, with its number, before the handshake. If it is nil, connections use no TLS.
+	accept func(conn net.Conn, config *tls.Config, nth int)
 }
 
 // Sources of more than one scenario.
@@ -61,17 +59,4 @@ const pageSize = 7
 // All returns the scenarios that do not need raw access to connections. The first server is always correct.
 func All() []Scenario {
 	return slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers())
-}
-
-// exchange is the server side of a connection that carries one request.
-type exchange struct {
-	net.Conn
-	m       *Server
-	host    string // host name that the client requested
-	nth     int    // number of the connection, from 1
-	kind    int    // index of the response variant to send
-	request *http.Request
-	watch   bool
-	ctx     context.Context
-	config  *tls.Config // for the TLS handshake, which wire performs
 }

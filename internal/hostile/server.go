@@ -64,7 +64,7 @@ type call struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	begun   bool
-	socket  net.Conn // nil if the watch does not use WebSocket
+	conn    net.Conn // the connection of a WebSocket or of a raw step, or nil
 	edit    edit     // changes each text while the server misbehaves; may be nil
 }
 
@@ -121,11 +121,11 @@ func (c *call) end(reason any) (complete bool) {
 	default:
 		panic(reason)
 	}
-	if c.socket != nil {
+	if c.conn != nil {
 		if complete {
-			_, _ = io.WriteString(c.socket, encodeFrame(8, "\x03\xe8")) // the close code 1000
+			_, _ = io.WriteString(c.conn, encodeFrame(8, "\x03\xe8")) // the close code 1000
 		}
-		_ = c.socket.Close()
+		_ = c.conn.Close()
 	}
 	return complete
 }
@@ -137,7 +137,8 @@ func (c *call) start(code int) {
 	}
 	c.begun = true
 	if code == http.StatusOK && c.watch && c.request.Header.Get("Upgrade") != "" {
-		c.socket = c.upgrade()
+		c.hijack()
+		c.say(handshake(c.request))
 		return
 	}
 	c.w.Header().Set("Content-Type", "application/json")
@@ -163,15 +164,14 @@ func (c *call) write(texts ...string) {
 // send sends a text unchanged. Over WebSocket, it becomes a message.
 func (c *call) send(text string) {
 	begin(c)
-	var err error
-	if c.socket != nil {
-		_, err = io.WriteString(c.socket, encodeFrame(1, text))
-	} else if _, err = io.WriteString(c.w, text); err == nil {
-		c.flush()
+	if c.conn != nil {
+		c.say(encodeFrame(1, text))
+		return
 	}
-	if err != nil {
+	if _, err := io.WriteString(c.w, text); err != nil {
 		abort(c)
 	}
+	c.flush()
 }
 
 // reject sends an error response and ends the call.

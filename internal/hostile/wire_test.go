@@ -26,7 +26,7 @@ const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 // source returns a transport to the server. search fails the test if a string contains the token. It is nil in
 // memory, where requests carry no token. stop closes the transport.
 func (s *Scenario) source(t *testing.T, m *Server) (client lw.Transport, search func(string), stop func()) {
-	if !s.network && s.wire == nil {
+	if !s.network {
 		memory, err := lwhttp.New("http://api.test", &lwhttp.Options{Client: &http.Client{Transport: m}})
 		require.NoError(t, err)
 		return memory, nil, memory.Close
@@ -34,7 +34,7 @@ func (s *Scenario) source(t *testing.T, m *Server) (client lw.Transport, search 
 	n := &network{scenario: s, server: m, accepted: make(chan net.Conn), closed: make(chan struct{})}
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: n.dial}
 	scheme := "http"
-	if s.tls {
+	if s.accept != nil {
 		authority := certs.NewAuthority(t)
 		scheme, n.config = "https", authority.Config(t, "api.test")
 		transport.TLSClientConfig, transport.ForceAttemptHTTP2 = &tls.Config{RootCAs: authority.Pool()}, true
@@ -77,18 +77,17 @@ func (n *network) dial(context.Context, string, string) (net.Conn, error) {
 	defer n.mu.Unlock()
 	n.dialed++
 	near, far := net.Pipe()
-	x := &exchange{Conn: far, m: n.server, nth: n.dialed, config: n.config}
-	switch {
+	switch nth := n.dialed; {
 	case n.config == nil:
-		go func() { n.accepted <- x }()
+		go func() { n.accepted <- far }()
 	case n.server.honest.Load():
 		n.encrypted = append(n.encrypted, far)
 		go func() { n.accepted <- tls.Server(far, n.config) }()
 	default:
 		n.encrypted = append(n.encrypted, far)
 		go func() {
-			defer x.Close()
-			n.scenario.wire(x)
+			defer far.Close()
+			n.scenario.accept(far, n.config, nth)
 		}()
 	}
 	return near, nil
@@ -110,82 +109,53 @@ func (n *network) Close() error {
 
 func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
 
-// ServeHTTP passes a request's connection to the scenario's wire function. If there is none, or once the server behaves,
-// it serves requests itself and accepts only those with the token.
+// ServeHTTP rejects requests without the token. Requests to other hosts have none, because the client must not send it
+// there.
 func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if n.server.honest.Load() || n.scenario.wire == nil {
-		if r.Header.Get("Authorization") != "Bearer "+token || r.Host != "api.test" {
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = io.WriteString(w, Status(401, "Unauthorized", "Unauthorized", ""))
-			return
-		}
-		n.server.ServeHTTP(w, r)
+	if r.Host == "api.test" && r.Header.Get("Authorization") != "Bearer "+token || r.Host != "api.test" && n.server.honest.Load() {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, Status(401, "Unauthorized", "Unauthorized", ""))
 		return
 	}
-	conn, reader, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(err)
-	}
-	defer conn.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		_, _ = io.Copy(io.Discard, reader)
-		cancel()
-	}()
-	x := conn.(*exchange)
-	x.host, x.request, x.watch, x.ctx = r.Host, r, r.URL.Query().Get("watch") != "", ctx
-	n.scenario.wire(x)
+	n.server.ServeHTTP(w, r)
 }
 
-// say writes text to the connection and reports whether it succeeded.
-func (x *exchange) say(text string) bool {
-	_, err := io.WriteString(x.Conn, text)
-	return err == nil
+// overNetwork makes scenarios use connections, because raw steps need them.
+func overNetwork(scenarios []Scenario) []Scenario {
+	for i := range scenarios {
+		scenarios[i].network = true
+	}
+	return scenarios
 }
 
-// sleep waits for d and returns true, or returns false if the client closes the connection first.
-func (x *exchange) sleep(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-x.ctx.Done():
-		return false
+// dripBytes is like drip, but for raw steps.
+func (c *call) dripBytes(text string) {
+	for ; text != "" && !c.honest.Load(); text = text[1:] {
+		c.say(text[:1])
+		c.sleep(time.Second)
 	}
-}
-
-// drip passes text to send, one byte per second. If the server stops misbehaving, drip passes the rest at once.
-func (x *exchange) drip(text string, send func(string) bool) {
-	for ; text != "" && !x.m.honest.Load(); text = text[1:] {
-		if !send(text[:1]) || !x.sleep(time.Second) {
-			return
-		}
-	}
-	if text != "" {
-		send(text)
-	}
+	c.say(text)
 }
 
 // reply writes a response. Each line of headers must end with CRLF.
-func (x *exchange) reply(code int, headers, text string) {
-	x.say(fmt.Sprintf("HTTP/1.1 %d %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), headers, len(text), text))
+func (c *call) reply(code int, headers, text string) {
+	c.say(fmt.Sprintf("HTTP/1.1 %d %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), headers, len(text), text))
 }
 
 // document returns the JSON of a correct, complete list.
-func (x *exchange) document() string {
-	at := x.m.now()
-	return List(x.m.version(at), "", x.m.items(x.m.at(at)))
+func (c *call) document() string {
+	at := c.now()
+	return List(c.version(at), "", c.items(c.at(at)))
 }
 
 // news changes a random object and returns the watch event for this change.
-func (x *exchange) news() string {
-	x.m.Step()
-	changes, _, _ := x.m.since(x.m.now() - 1)
-	return x.m.event(changes[len(changes)-1])
+func (c *call) news() string {
+	c.Step()
+	changes, _, _ := c.since(c.now() - 1)
+	return c.event(changes[len(changes)-1])
 }
 
-func (x *exchange) upgrade() { x.say(handshake(x.request)) }
+func (c *call) upgrade() { c.say(handshake(c.request)) }
 
-// frame writes a WebSocket frame and reports whether it succeeded.
-func (x *exchange) frame(opcode byte, payload string) bool {
-	return x.say(encodeFrame(opcode, payload))
-}
+// frame writes a WebSocket frame.
+func (c *call) frame(opcode byte, payload string) { c.say(encodeFrame(opcode, payload)) }

@@ -5,23 +5,30 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"io"
-	"net"
 	"net/http"
 )
 
-// upgrade performs the WebSocket handshake for the request. It cancels the call when the client disconnects. It uses no
-// library, because a library would answer pings and could not send invalid frames.
-func (c *call) upgrade() net.Conn {
+// hijack takes over the connection. It cancels the call when the client disconnects.
+func (c *call) hijack() {
 	conn, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {
-		abort(c)
+		panic(err) // a raw step must not look like a broken connection in memory, where it cannot work
 	}
-	_, _ = io.WriteString(conn, handshake(c.request))
+	c.conn, c.begun = conn, true
 	go func() {
 		_, _ = io.Copy(io.Discard, buffered)
 		c.cancel()
 	}()
-	return conn
+}
+
+// raw returns a step that lets write send arbitrary bytes, and then closes the connection. It needs a network.
+func raw(write step) step { return do((*call).hijack, write, abort) }
+
+// say sends bytes over a connection that the call has taken over.
+func (c *call) say(text string) {
+	if _, err := io.WriteString(c.conn, text); err != nil {
+		abort(c)
+	}
 }
 
 // handshake returns the response that accepts a WebSocket.
