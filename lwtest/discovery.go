@@ -4,7 +4,6 @@ import (
 	"crypto/sha512"
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/http"
 	"reflect"
 	"slices"
@@ -142,13 +141,14 @@ func (s *Server) without(r *resource) []*resource {
 	return slices.DeleteFunc(slices.Clone(s.resources), func(old *resource) bool { return old.id() == r.id() })
 }
 
-func (s *Server) resource(id string) (*resource, bool) {
+// resource returns the resource with this id. It returns a NotFound error if the server does not serve it.
+func (s *Server) resource(id string) (*resource, error) {
 	for _, r := range s.registered() {
 		if r.id() == id {
-			return r, true
+			return r, nil
 		}
 	}
-	return nil, false
+	return nil, newError(http.StatusNotFound, "NotFound", "the server does not have a resource %q", id)
 }
 
 // registered returns all resources. Do not modify the returned slice.
@@ -224,15 +224,11 @@ func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) 
 
 // wantsAggregated reports whether the first supported media type in Accept is that of aggregated discovery.
 func wantsAggregated(r *http.Request) bool {
-	for clause := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
-		media, params, err := mime.ParseMediaType(clause)
-		if err != nil || media != "application/json" {
-			continue
-		}
-		if params["as"] == "" {
+	for media := range accepted(r) {
+		if media["as"] == "" {
 			return false
 		}
-		if params["as"] == "APIGroupDiscoveryList" && params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" {
+		if media["as"] == "APIGroupDiscoveryList" && media["g"] == "apidiscovery.k8s.io" && media["v"] == "v2" {
 			return true
 		}
 	}
@@ -328,21 +324,20 @@ func (s *Server) group(name string) fields {
 }
 
 // groups returns the name of the core group if core is set, and otherwise the names of all other groups.
-func (s *Server) groups(core bool) []string {
-	return s.distinct(func(r *resource) (string, bool) { return r.group, (r.group == "") == core })
-}
-
-func (s *Server) versions(group string) []string {
-	return s.distinct(func(r *resource) (string, bool) { return r.version, r.group == group })
-}
-
-// distinct calls name for each resource, and returns the names for which selected is true, in the order of the
-// resources and without duplicates.
-func (s *Server) distinct(name func(*resource) (name string, selected bool)) (names []string) {
+func (s *Server) groups(core bool) (groups []string) {
 	for _, res := range s.registered() {
-		if name, selected := name(res); selected && !slices.Contains(names, name) {
-			names = append(names, name)
+		if (res.group == "") == core && !slices.Contains(groups, res.group) {
+			groups = append(groups, res.group)
 		}
 	}
-	return names
+	return groups
+}
+
+func (s *Server) versions(group string) (versions []string) {
+	for _, res := range s.registered() {
+		if res.group == group && !slices.Contains(versions, res.version) {
+			versions = append(versions, res.version)
+		}
+	}
+	return versions
 }

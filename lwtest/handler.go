@@ -68,7 +68,12 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 		fail(w, r, err)
 		return
 	case rt.subresource == binding:
-		s.serveBinding(w, r, rt)
+		if err := s.bind(r, rt); err != nil {
+			fail(w, r, err)
+			return
+		}
+		// Unlike other responses with status Success, this response has a code.
+		send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 		return
 	case rt.verb == "list" || rt.verb == "watch":
 		s.serveCollection(w, r, rt, v)
@@ -97,13 +102,10 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt rout
 	}
 	if rt.verb == "list" {
 		page, err := s.list(r.Context(), q)
-		switch {
-		case err == nil:
-			sendList(w, r, v.list(page))
-		case page != nil:
+		if err != nil {
 			failList(w, r, err, page.proceed)
-		default:
-			fail(w, r, err)
+		} else {
+			sendList(w, r, v.list(page))
 		}
 		return
 	}
@@ -144,17 +146,16 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 	}
 }
 
+// writeMedia contains the media type of the body for each verb that writes an object.
+var writeMedia = map[string]string{"create": "application/json", "update": "application/json", "patch": "application/merge-patch+json"}
+
 func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, err error) {
 	res, manager := rt.resource, requestManager(r)
 	var body fields
-	switch rt.verb {
-	case "create", "update":
-		body, err = readBody(r, "application/json")
-	case "patch":
-		body, err = readBody(r, "application/merge-patch+json")
-	}
-	if err != nil {
-		return nil, 0, err
+	if media, ok := writeMedia[rt.verb]; ok {
+		if body, err = readBody(r, media); err != nil {
+			return nil, 0, err
+		}
 	}
 	switch code = http.StatusOK; rt.verb {
 	case "get":
@@ -185,29 +186,15 @@ func (s *Server) get(res *resource, namespace, name string) (*object, error) {
 }
 
 func (s *Server) serveDelete(r *http.Request, rt route) (*object, error) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	if err != nil {
-		return nil, badRequest("%v", err)
-	}
-	var options struct {
-		Preconditions struct {
-			UID             string `json:"uid"`
-			ResourceVersion string `json:"resourceVersion"`
-		} `json:"preconditions"`
-	}
-	if len(body) > 0 {
-		if err := checkMedia(r, "application/json"); err != nil {
+	var preconditions fields
+	if r.ContentLength != 0 {
+		options, err := readBody(r, "application/json")
+		if err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(body, &options); err != nil {
-			return nil, badRequest("%v", err)
-		}
+		preconditions, _ = options["preconditions"].(fields)
 	}
-	revision, err := parseVersion(options.Preconditions.ResourceVersion)
-	if err != nil {
-		return nil, badRequest("%v", err)
-	}
-	return s.remove(rt.resource, rt.namespace, rt.name, options.Preconditions.UID, revision)
+	return s.remove(rt.resource, rt.namespace, rt.name, preconditions)
 }
 
 // gzipFrom is the size in bytes above which lists are compressed.

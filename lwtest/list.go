@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,13 +50,13 @@ type page struct {
 	remaining *int   // number of objects on later pages (nil on the last page or with a selector)
 }
 
-func (s *Server) list(ctx context.Context, q *query) (*page, error) {
+func (s *Server) list(ctx context.Context, q *query) (page, error) {
 	if err := validateList(q); err != nil {
-		return nil, err
+		return page{}, err
 	}
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "0"))
 	if err != nil {
-		return nil, badRequest("limit: %v", err)
+		return page{}, badRequest("limit: %v", err)
 	}
 	if token := q.Get("continue"); token != "" {
 		return s.proceed(q, token, limit)
@@ -63,10 +64,10 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	version := q.Get("resourceVersion")
 	revision, err := parseVersion(version)
 	if err != nil {
-		return nil, badRequest("invalid resource version: %v", err)
+		return page{}, badRequest("invalid resource version: %v", err)
 	}
 	if err := s.waitFor(ctx, revision); err != nil {
-		return nil, err
+		return page{}, err
 	}
 	match := q.Get("resourceVersionMatch")
 	switch {
@@ -79,13 +80,13 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 }
 
 // proceed returns the page for a continue token.
-func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
+func (s *Server) proceed(q *query, token string, limit int) (page, error) {
 	if v := q.Get("resourceVersion"); v != "" && v != "0" {
-		return nil, badRequest("specifying resource version is not allowed when using continue")
+		return page{}, badRequest("specifying resource version is not allowed when using continue")
 	}
 	revision, start, err := decodeContinue(token)
 	if err != nil {
-		return nil, badRequest("invalid continue token: continue key is not valid: %v", err)
+		return page{}, badRequest("invalid continue token: continue key is not valid: %v", err)
 	}
 	p, err := s.read(q, max(revision, 0), q.prefix+start, limit)
 	if status, ok := err.(*lw.StatusError); ok && status.Reason == "Expired" {
@@ -94,14 +95,14 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 			"to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent " +
 			"list - objects that were created, modified, or deleted between the time the first chunk was returned " +
 			"and now may show up in the list."
-		return &page{proceed: encodeContinue(-1, start)}, status
+		return page{proceed: encodeContinue(-1, start)}, status
 	}
 	return p, err
 }
 
 // read returns a page of the objects as of a revision. The page begins at the key start. Revision 0 means the latest
 // revision.
-func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
+func (s *Server) read(q *query, revision int64, start string, limit int) (page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()
 	if revision == 0 {
@@ -111,11 +112,11 @@ func (s *Server) read(q *query, revision int64, start string, limit int) (*page,
 	s.mu.Unlock()
 	switch {
 	case errors.Is(err, revlog.ErrCompacted):
-		return nil, expired("The resourceVersion for the provided list is too old.")
+		return page{}, expired("The resourceVersion for the provided list is too old.")
 	case err != nil:
-		return nil, tooLarge(revision, current)
+		return page{}, tooLarge(revision, current)
 	}
-	p := &page{revision: revision}
+	p := page{revision: revision}
 	for i, e := range entries {
 		if e.Key < start || !q.selector.matches(e.Value) {
 			continue
@@ -183,16 +184,10 @@ func (c *invalidOptions) forbid(field, why string) {
 	*c = append(*c, lw.StatusCause{Reason: "FieldValueForbidden", Message: "Forbidden: " + why, Field: field})
 }
 
-func (c *invalidOptions) supportOnly(field, value string, supported ...string) {
-	if slices.Contains(supported, value) {
-		return
-	}
-	for i, s := range supported {
-		supported[i] = strconv.Quote(s)
-	}
+func (c *invalidOptions) unsupported(field, value, supported string) {
 	*c = append(*c, lw.StatusCause{
 		Reason: "FieldValueNotSupported", Field: field,
-		Message: fmt.Sprintf("Unsupported value: %q: supported values: %s", value, strings.Join(supported, ", ")),
+		Message: fmt.Sprintf("Unsupported value: %q: supported values: %s", value, supported),
 	})
 }
 
@@ -226,7 +221,9 @@ func validateList(q *query) error {
 		if q.Get("continue") != "" {
 			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
 		}
-		bad.supportOnly("resourceVersionMatch", match, "Exact", "NotOlderThan", "")
+		if match != "Exact" && match != "NotOlderThan" {
+			bad.unsupported("resourceVersionMatch", match, `"Exact", "NotOlderThan", ""`)
+		}
 		if match == "Exact" && q.Get("resourceVersion") == "0" {
 			bad.forbid("resourceVersionMatch", `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`)
 		}
@@ -250,7 +247,9 @@ func validateWatch(q *query, streamingLists bool) error {
 		if !streaming {
 			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
 		}
-		bad.supportOnly("resourceVersionMatch", match, "NotOlderThan")
+		if match != "NotOlderThan" {
+			bad.unsupported("resourceVersionMatch", match, `"NotOlderThan"`)
+		}
 		if q.Get("continue") != "" {
 			bad.forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
 		}
@@ -289,86 +288,50 @@ var selectable = map[string][]string{
 	"pods":   {"spec.nodeName", "status.phase"},
 }
 
+// A backslash in the value of a field selector escapes a comma, an equals sign or a backslash.
+var (
+	fieldTerms = regexp.MustCompile(`(?s)(?:\\.|[^,])+`)
+	fieldTerm  = regexp.MustCompile(`(?s)^([^=]*?)(!=|==?)((?:[^\\,=]|\\[\\,=])*)$`)
+	escapes    = regexp.MustCompile(`(?s)\\(.)`)
+)
+
 // parseFields parses a fieldSelector. It supports metadata.name, metadata.namespace for namespaced resources, and the
 // fields in selectable.
 func parseFields(res *resource, text string) (selector, error) {
-	known := map[string]func(*object) string{
-		"metadata.name": func(o *object) string { return o.name },
-	}
-	list := `"metadata.name"`
+	known := []string{"metadata.name"}
 	if res.namespaced {
-		known["metadata.namespace"] = func(o *object) string { return o.namespace }
-		list += `, "metadata.namespace"`
+		known = append(known, "metadata.namespace")
 	}
-	for _, path := range selectable[res.id()] {
-		known[path] = func(o *object) string { return o.text(path) }
-		list += fmt.Sprintf(", %q", path)
-	}
+	known = append(known, selectable[res.id()]...)
 	var s selector
-	for _, term := range fieldTerms(text) {
-		at := strings.IndexByte(term, '=')
-		if at < 0 {
+	for _, term := range fieldTerms.FindAllString(text, -1) {
+		parts := fieldTerm.FindStringSubmatch(term)
+		if parts == nil {
 			return nil, badRequest("invalid selector: %q; can't understand %q", text, term)
 		}
-		name, negate := strings.CutSuffix(term[:at], "!")
-		rest := term[at+1:]
-		if !negate {
-			rest = strings.TrimPrefix(rest, "=")
-		}
-		want, ok := unescapedField(rest)
-		if !ok {
-			return nil, badRequest("invalid field selector: %q", term)
-		}
+		name, negate, want := parts[1], parts[2] == "!=", escapes.ReplaceAllString(parts[3], "$1")
 		if name == "" && want == "" {
 			continue // kube-apiserver ignores a term without a name and a value
 		}
-		value, ok := known[name]
-		if !ok {
-			return nil, badRequest("%q is not a known field selector: only %s", name, list)
+		if !slices.Contains(known, name) {
+			return nil, badRequest("%q is not a known field selector: only \"%s\"", name, strings.Join(known, `", "`))
 		}
-		s = append(s, func(o *object) bool { return (value(o) == want) != negate })
+		s = append(s, func(o *object) bool { return (o.text(name) == want) != negate })
 	}
 	return s, nil
 }
 
 // text returns the string at a path, for example involvedObject.kind.
 func (o *object) text(path string) string {
+	switch path {
+	case "metadata.name":
+		return o.name
+	case "metadata.namespace":
+		return o.namespace
+	}
 	parsed, err := lw.ParseObject(o.item)
 	if err != nil {
 		panic(err) // cannot happen, because the server encoded the object
 	}
 	return parsed.Get(path).String()
-}
-
-// fieldTerms splits a selector at each comma without a backslash and returns the terms. It omits empty terms.
-func fieldTerms(text string) (terms []string) {
-	start, escaped := 0, false
-	for i, c := range text + "," {
-		if c == ',' && (!escaped || i == len(text)) {
-			if i > start {
-				terms = append(terms, text[start:i])
-			}
-			start = i + 1
-		}
-		escaped = c == '\\' && !escaped
-	}
-	return terms
-}
-
-// unescapedField returns text without the backslashes before commas, equals signs and backslashes. ok is false if one
-// of these characters is unescaped.
-func unescapedField(text string) (value string, ok bool) {
-	var out []byte
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == ',' || c == '=':
-			return "", false
-		case c == '\\':
-			if i++; i == len(text) || !strings.ContainsRune(`\,=`, rune(text[i])) {
-				return "", false
-			}
-		}
-		out = append(out, text[i])
-	}
-	return string(out), true
 }

@@ -2,12 +2,12 @@ package lwtest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	mathrand "math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,12 +23,13 @@ type object struct {
 	namespace, name, uid string
 	version              string // metadata.resourceVersion
 	labels               map[string]string
+	owners               map[fieldPath]owner
 	item                 []byte    // JSON of the object as a list item
 	meta                 []byte    // JSON of the metadata, a subslice of item
 	defines              *resource // resource that a CustomResourceDefinition defines
 }
 
-// kube-apiserver encodes the following keys in this order. It sorts all other keys.
+// kube-apiserver encodes these keys of built-in objects in this order, before all other keys.
 var (
 	metaOrder = []string{
 		"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -84,24 +85,26 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject encodes f, whose metadata must be complete.
-func encodeObject(res *resource, f fields) (*object, error) {
-	meta, err := metadata(f)
-	if err != nil {
-		return nil, err
-	}
+// encodeObject encodes f, whose metadata must be complete except for managedFields.
+func encodeObject(res *resource, f fields, owners map[fieldPath]owner) (*object, error) {
+	meta := f["metadata"].(fields)
 	o := &object{
 		namespace: text(meta, "namespace"), name: text(meta, "name"),
-		uid: text(meta, "uid"), version: text(meta, "resourceVersion"),
+		uid: text(meta, "uid"), version: text(meta, "resourceVersion"), owners: owners,
 	}
+	var err error
 	if o.labels, err = labelsOf(meta); err != nil {
 		return nil, err
 	}
-	encoded, encodedMeta := maps.Clone(f), marshal(meta)
-	var first []string
+	var first, firstInMeta, firstInManaged []string // kube-apiserver sorts all keys of custom objects
 	if res.builtin {
-		encodedMeta, first = encodeMeta(meta), []string{"metadata"}
+		first, firstInMeta, firstInManaged = []string{"metadata"}, metaOrder, managedOrder
 	}
+	delete(meta, "managedFields")
+	if len(owners) > 0 {
+		meta["managedFields"] = encodeManaged(res, owners, firstInManaged)
+	}
+	encoded, encodedMeta := maps.Clone(f), encodeOrdered(meta, firstInMeta)
 	encoded["metadata"] = json.RawMessage(encodedMeta)
 	o.item = encodeOrdered(encoded, first)
 	at := bytes.Index(o.item, encodedMeta)
@@ -109,53 +112,21 @@ func encodeObject(res *resource, f fields) (*object, error) {
 	return o, nil
 }
 
-func encodeMeta(meta fields) []byte {
-	shown := maps.Clone(meta)
-	if entries, ok := meta["managedFields"].([]any); ok {
-		raw := make([]json.RawMessage, len(entries))
-		for i, entry := range entries {
-			if managed, ok := entry.(fields); ok {
-				raw[i] = encodeOrdered(managed, managedOrder)
-			} else {
-				raw[i] = marshal(entry)
-			}
-		}
-		shown["managedFields"] = raw
-	}
-	return encodeOrdered(shown, metaOrder)
-}
-
+// encodeOrdered encodes f. The keys listed in first come first, and all other keys follow in sorted order.
 func encodeOrdered(f fields, first []string) []byte {
+	rank := func(key string) int {
+		if i := slices.Index(first, key); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
 	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, key := range ordered(f, first) {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(marshal(key))
-		b.WriteByte(':')
-		b.Write(marshal(f[key]))
+	for _, key := range slices.SortedFunc(maps.Keys(f), func(a, b string) int {
+		return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
+	}) {
+		fmt.Fprintf(&b, ",%s:%s", marshal(key), marshal(f[key]))
 	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// ordered returns the keys of f in encoding order: the keys listed in `first`, and then all other keys in sorted order.
-func ordered(f fields, first []string) []string {
-	keys := make([]string, 0, len(f))
-	for _, key := range first {
-		if _, ok := f[key]; ok {
-			keys = append(keys, key)
-		}
-	}
-	n := len(keys)
-	for key := range f {
-		if !slices.Contains(first, key) {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys[n:])
-	return keys
+	return slices.Concat([]byte("{"), bytes.TrimPrefix(b.Bytes(), []byte(",")), []byte("}"))
 }
 
 // marshal returns the JSON encoding of v. It panics if v cannot be encoded.
@@ -181,12 +152,12 @@ func (o *object) decode() fields {
 func (o *object) withVersion(res *resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)
-	return mustEncode(res, f)
+	return mustEncode(res, f, o.owners)
 }
 
 // mustEncode is like encodeObject for fields that are known to be valid.
-func mustEncode(res *resource, f fields) *object {
-	o, err := encodeObject(res, f)
+func mustEncode(res *resource, f fields, owners map[fieldPath]owner) *object {
+	o, err := encodeObject(res, f, owners)
 	if err != nil {
 		panic(fmt.Sprintf("lwtest: encode a stored object: %v", err))
 	}
@@ -208,17 +179,6 @@ func (o *object) whole(res *resource) []byte {
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// suffix returns n random characters for generateName. The alphabet contains no vowels, so the characters do not form
-// words.
-func suffix(n int) string {
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = alphabet[mathrand.IntN(len(alphabet))]
-	}
-	return string(b)
-}
-
 func newUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // rand.Read never fails
@@ -226,121 +186,83 @@ func newUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// manage updates metadata.managedFields in f. A field belongs to the manager that changed it last. To keep this simple,
-// only the first two levels of fields are compared.
-func manage(res *resource, old, f fields, manager string, now string) {
-	meta := f["metadata"].(fields)
-	present, changed := owned(f, nil), owned(f, old)
-	entries, _ := meta["managedFields"].([]any)
-	mine := changed
-	var kept []any
-	for _, e := range entries {
-		entry := e.(fields)
-		set := entry["fieldsV1"].(fields)
-		if text(entry, "manager") == manager && text(entry, "subresource") == "" {
-			mine = union(intersect(set, present), changed)
-			continue
+// fieldPath is the location of a field in the fieldsV1 format, for example {"f:spec", "f:replicas"}.
+type fieldPath [3]string
+
+// owner is the manager that last changed a field.
+type owner struct{ manager, time string }
+
+// own returns the owners of the fields in f: manager for the fields that differ from old, and the owners in old for all
+// others. old is nil for a new object.
+func own(old *object, f fields, manager, now string) map[fieldPath]owner {
+	var before map[fieldPath]any
+	if old != nil {
+		before = ownable(old.decode())
+	}
+	owners := map[fieldPath]owner{}
+	for p, value := range ownable(f) {
+		if was, ok := before[p]; ok && reflect.DeepEqual(value, was) {
+			owners[p] = old.owners[p]
+		} else {
+			owners[p] = owner{manager, now}
 		}
-		if set = subtract(intersect(set, present), changed); len(set) > 0 {
-			entry["fieldsV1"] = set
-			kept = append(kept, entry)
-		}
 	}
-	if len(mine) > 0 {
-		kept = append(kept, fields{
-			"manager": manager, "operation": "Update", "apiVersion": res.apiVersion(),
-			"time": now, "fieldsType": "FieldsV1", "fieldsV1": mine,
-		})
-	}
-	delete(meta, "managedFields")
-	if len(kept) > 0 {
-		meta["managedFields"] = kept
-	}
+	return owners
 }
 
-// owned returns the fields in which f differs from old, in the fieldsV1 format.
-func owned(f, old fields) fields {
-	set := fields{}
+// ownable returns the values of all fields that have an owner. To keep this simple, a field on the second level
+// includes all fields below it. The path of an object ends with ".", which stands for its existence.
+func ownable(f fields) map[fieldPath]any {
+	found := map[fieldPath]any{}
+	add := func(p fieldPath, value any) {
+		members, ok := value.(fields)
+		if !ok {
+			found[p] = value
+			return
+		}
+		end := slices.Index(p[:], "")
+		p[end] = "."
+		found[p] = true
+		for name, member := range members {
+			p[end] = "f:" + name
+			found[p] = member
+		}
+	}
 	for key, value := range f {
 		switch key {
 		case "kind", "apiVersion":
 		case "metadata":
-			was, _ := old["metadata"].(fields)
 			for _, part := range []string{"labels", "annotations", "ownerReferences", "finalizers"} {
-				add(set, "f:metadata", part, value.(fields)[part], was[part])
+				add(fieldPath{"f:metadata", "f:" + part}, value.(fields)[part])
 			}
 		default:
-			addTree(set, key, value, old[key])
+			add(fieldPath{"f:" + key}, value)
 		}
 	}
-	return set
+	maps.DeleteFunc(found, func(_ fieldPath, value any) bool { return value == nil })
+	return found
 }
 
-func add(set fields, parent, key string, value, was any) {
-	sub := fields{}
-	addTree(sub, key, value, was)
-	if len(sub) == 0 {
-		return
-	}
-	if set[parent] == nil {
-		set[parent] = fields{}
-	}
-	set[parent].(fields)["f:"+key] = sub["f:"+key]
-}
-
-func addTree(set fields, key string, value, was any) {
-	if value == nil || reflect.DeepEqual(value, was) {
-		return
-	}
-	leaf := fields{}
-	if children, ok := value.(fields); ok {
-		before, _ := was.(fields)
-		if before == nil {
-			leaf["."] = fields{}
-		}
-		for child, v := range children {
-			if !reflect.DeepEqual(v, before[child]) {
-				leaf["f:"+child] = fields{}
+// encodeManaged returns the encoded entries of metadata.managedFields, one per manager. The manager of the latest change
+// comes last.
+func encodeManaged(res *resource, owners map[fieldPath]owner, first []string) (encoded []json.RawMessage) {
+	entries := fields{}
+	for p, o := range owners {
+		entry := child(entries, o.manager)
+		entry["time"] = max(text(entry, "time"), o.time)
+		set := child(entry, "fieldsV1")
+		for _, key := range p {
+			if key != "" {
+				set = child(set, key)
 			}
 		}
 	}
-	set["f:"+key] = leaf
-}
-
-func union(a, b fields) fields {
-	out := maps.Clone(a)
-	for key, value := range b {
-		if have, ok := out[key].(fields); ok {
-			out[key] = union(have, value.(fields))
-		} else {
-			out[key] = value
-		}
+	for _, manager := range slices.SortedFunc(maps.Keys(entries), func(a, b string) int {
+		return cmp.Or(strings.Compare(text(entries[a].(fields), "time"), text(entries[b].(fields), "time")), strings.Compare(a, b))
+	}) {
+		entry := entries[manager].(fields)
+		maps.Copy(entry, fields{"manager": manager, "operation": "Update", "apiVersion": res.apiVersion(), "fieldsType": "FieldsV1"})
+		encoded = append(encoded, encodeOrdered(entry, first))
 	}
-	return out
-}
-
-func intersect(a, b fields) fields {
-	out := fields{}
-	for key, value := range a {
-		if other, ok := b[key].(fields); ok {
-			out[key] = intersect(value.(fields), other)
-		}
-	}
-	return out
-}
-
-// subtract returns the fields of a that are not in b. It omits parents that become empty.
-func subtract(a, b fields) fields {
-	out := fields{}
-	for key, value := range a {
-		other, ok := b[key].(fields)
-		if !ok {
-			out[key] = value
-			continue
-		}
-		if rest := subtract(value.(fields), other); len(rest) > 0 && strings.HasPrefix(key, "f:") {
-			out[key] = rest
-		}
-	}
-	return out
+	return encoded
 }

@@ -69,7 +69,7 @@ func (s *Server) play(eventType, name string, object []byte) error {
 		}
 		return err
 	}
-	if _, known := s.resource(r.id()); !known {
+	if _, err := s.resource(r.id()); err != nil {
 		s.mu.Lock()
 		s.define(r)
 		s.mu.Unlock()

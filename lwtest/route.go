@@ -3,7 +3,6 @@ package lwtest
 import (
 	"cmp"
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -133,8 +132,8 @@ func (s *Server) authenticate(r *http.Request) (user string, rest *http.Request,
 		return user, r, nil
 	}
 	if isWebSocket(r) {
-		token, others, err := cutToken(r.Header.Values("Sec-Websocket-Protocol"))
-		if err != nil {
+		token, others, ok := cutToken(r.Header.Values("Sec-Websocket-Protocol"))
+		if !ok {
 			return "", r, unauthorized
 		}
 		if token != "" {
@@ -168,9 +167,9 @@ func (s *Server) user(token string) (user string, known bool) {
 // on a WebSocket.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// cutToken returns the token and the other subprotocols. It requires at least one other subprotocol, because the server
-// must select one.
-func cutToken(headers []string) (token string, others []string, err error) {
+// cutToken returns the token and the other subprotocols. ok is false if a token is malformed or repeated, or comes without
+// another subprotocol, because the server must select one.
+func cutToken(headers []string) (token string, others []string, ok bool) {
 	found := false
 	for _, header := range headers {
 		for protocol := range strings.SplitSeq(header, ",") {
@@ -182,15 +181,12 @@ func cutToken(headers []string) (token string, others []string, err error) {
 			}
 			decoded, err := base64.RawURLEncoding.DecodeString(encoded)
 			if err != nil || found {
-				return "", nil, errors.New("malformed or repeated bearer token subprotocol")
+				return "", nil, false
 			}
 			token, found = string(decoded), true
 		}
 	}
-	if token != "" && len(others) == 0 {
-		return "", nil, errors.New("the bearer token subprotocol must be sent with another subprotocol")
-	}
-	return token, others, nil
+	return token, others, token == "" || len(others) > 0
 }
 
 func forbidden(r *http.Request, rt route, user string) *lw.StatusError {

@@ -76,7 +76,9 @@ func Start(opts *Options) (*Server, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	s.opts.setDefaults()
+	s.opts.BookmarkInterval = cmp.Or(s.opts.BookmarkInterval, time.Minute)
+	s.opts.freshnessWait = cmp.Or(s.opts.freshnessWait, 3*time.Second)
+	s.opts.history = cmp.Or(s.opts.history, 100_000)
 	s.log.Advance(s.opts.Revision)
 	s.log.Compact(s.opts.Revision)
 	ln := s.opts.Listener
@@ -90,12 +92,6 @@ func Start(opts *Options) (*Server, error) {
 	s.URL = "http://" + s.addr
 	s.serve(ln)
 	return s, nil
-}
-
-func (o *Options) setDefaults() {
-	o.BookmarkInterval = cmp.Or(o.BookmarkInterval, time.Minute)
-	o.freshnessWait = cmp.Or(o.freshnessWait, 3*time.Second)
-	o.history = cmp.Or(o.history, 100_000)
 }
 
 func (s *Server) revision() int64 {
@@ -225,12 +221,8 @@ func (s *Server) underWay() []*inflight {
 	return slices.Collect(maps.Keys(s.inflight))
 }
 
-// wrote serves the resource that o defines, compacts the history and wakes the watches. Call it after each write of an
-// object, with s.mu held.
-func (s *Server) wrote(o *object) {
-	if o.defines != nil {
-		s.define(o.defines)
-	}
+// wrote compacts the history and wakes the watches. Call it after each write of an object, with s.mu held.
+func (s *Server) wrote() {
 	s.log.Compact(s.log.Revision() - s.opts.history)
 	s.wake()
 }

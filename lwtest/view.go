@@ -3,6 +3,7 @@ package lwtest
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"mime"
 	"net/http"
 	"slices"
@@ -44,27 +45,31 @@ func newView(r *http.Request, res *resource) (*view, error) {
 }
 
 func negotiate(r *http.Request) (f form, ok bool) {
-	accept := strings.Join(r.Header.Values("Accept"), ",")
-	if accept == "" {
-		return fullForm, true
-	}
-	for clause := range strings.SplitSeq(accept, ",") {
-		media, params, err := mime.ParseMediaType(clause)
-		if err != nil || !slices.Contains([]string{"application/json", "application/*", "*/*"}, media) {
-			continue
-		}
-		switch params["as"] {
+	for media := range accepted(r) {
+		switch media["as"] {
 		case "":
 			return fullForm, true
 		case "PartialObjectMetadata", "PartialObjectMetadataList":
 			return partialForm, true
 		case "Table":
-			if params["g"] == "meta.k8s.io" && params["v"] == "v1" {
+			if media["g"] == "meta.k8s.io" && media["v"] == "v1" {
 				return tableForm, true
 			}
 		}
 	}
-	return fullForm, false
+	return fullForm, r.Header.Get("Accept") == ""
+}
+
+// accepted yields the parameters of each media type in the Accept header that permits JSON.
+func accepted(r *http.Request) iter.Seq[map[string]string] {
+	return func(yield func(map[string]string) bool) {
+		for clause := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+			media, params, err := mime.ParseMediaType(clause)
+			if err == nil && slices.Contains([]string{"application/json", "application/*", "*/*"}, media) && !yield(params) {
+				return
+			}
+		}
+	}
 }
 
 // object returns an object encoded for a watch event or a GET response.
@@ -89,11 +94,11 @@ func (v *view) bookmark(revision int64, end bool) []byte {
 	if !v.res.builtin {
 		f["kind"], f["apiVersion"] = v.res.kind, v.res.apiVersion()
 	}
-	return v.object(mustEncode(v.res, f))
+	return v.object(mustEncode(v.res, f, nil))
 }
 
 // list returns the page as kube-apiserver would encode it, with the same key order.
-func (v *view) list(p *page) []byte {
+func (v *view) list(p page) []byte {
 	sorted := v.form == fullForm && !v.res.builtin // custom resources have sorted keys, so items come before metadata
 	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
 	if p.proceed != "" || sorted {

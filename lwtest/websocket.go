@@ -111,10 +111,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 		return nil
 	}
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
-	conn, err := upgrader.Upgrade(hijacker{w}, r, http.Header{"Sec-Websocket-Protocol": {protocol}})
-	if err != nil {
-		return nil // the upgrader has already sent an error response
-	}
+	conn, _ := upgrader.Upgrade(hijacker{w}, r, http.Header{"Sec-Websocket-Protocol": {protocol}}) // sends an error response itself
 	return conn
 }
 

@@ -1,6 +1,8 @@
 package lwtest
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,8 +10,8 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -19,15 +21,18 @@ import (
 // changes, Put writes nothing. Put returns the object that a GET request would return, or the *lw.StatusError that an
 // HTTP client would receive.
 func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
-	res, f, err := s.parse(resource, obj)
+	res, err := s.resource(resource)
 	if err != nil {
 		return nil, err
 	}
-	meta, err := metadata(f)
+	f, meta, err := decodeObject(obj)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
-	namespace := namespaceOf(res, f)
+	namespace := ""
+	if res.namespaced {
+		namespace = cmp.Or(text(meta, "namespace"), "default")
+	}
 	o, err := s.update(res, namespace, text(meta, "name"), goManager, func(*object) fields { return f })
 	if status, ok := err.(*lw.StatusError); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
 		o, err = s.create(res, namespace, f, goManager)
@@ -35,48 +40,8 @@ func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
 	return o.client(res, err)
 }
 
-// Delete removes an object immediately. It ignores the namespace of a cluster-scoped resource.
-func (s *Server) Delete(resource, namespace, name string) error {
-	res, ok := s.resource(resource)
-	if !ok {
-		return unknownResource(resource)
-	}
-	_, err := s.remove(res, namespace, name, "", 0)
-	return err
-}
-
-// State returns the latest resourceVersion and all objects of a resource. An up-to-date client holds the same objects.
-// The key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server does
-// not serve the resource.
-func (s *Server) State(resource string) (resourceVersion string, objects map[string]*lw.Object) {
-	res, ok := s.resource(resource)
-	if !ok {
-		panic(unknownResource(resource).Error())
-	}
-	revision, entries := s.state(res)
-	objects = make(map[string]*lw.Object, len(entries))
-	for _, e := range entries {
-		objects[e.Key], _ = e.Value.client(res, nil) // stored objects are valid
-	}
-	return strconv.FormatInt(revision, 10), objects
-}
-
-func (s *Server) state(res *resource) (revision int64, entries []revlog.Entry[*object]) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	revision = s.log.Revision()
-	entries, _ = s.log.At(res.id(), "", revision) // At cannot fail for the latest revision
-	return revision, entries
-}
-
-// goManager is the field manager of writes through methods of [Server].
-const goManager = "lwtest"
-
-func (s *Server) parse(resource string, obj any) (*resource, fields, error) {
-	res, ok := s.resource(resource)
-	if !ok {
-		return nil, nil, unknownResource(resource)
-	}
+// decodeObject decodes the argument of [Server.Put].
+func decodeObject(obj any) (f, meta fields, err error) {
 	var data []byte
 	switch obj := obj.(type) {
 	case []byte:
@@ -84,28 +49,48 @@ func (s *Server) parse(resource string, obj any) (*resource, fields, error) {
 	case string:
 		data = []byte(obj)
 	default:
-		var err error
 		if data, err = json.Marshal(obj); err != nil {
-			return nil, nil, badRequest("%v", err)
+			return nil, nil, err
 		}
 	}
-	f, err := decodeFields(data)
-	if err != nil {
-		return nil, nil, badRequest("%v", err)
+	if f, err = decodeFields(data); err != nil {
+		return nil, nil, err
 	}
-	return res, f, nil
+	meta, err = metadata(f)
+	return f, meta, err
 }
 
-func namespaceOf(res *resource, f fields) string {
-	if !res.namespaced {
-		return ""
+// Delete removes an object immediately. It ignores the namespace of a cluster-scoped resource.
+func (s *Server) Delete(resource, namespace, name string) error {
+	res, err := s.resource(resource)
+	if err != nil {
+		return err
 	}
-	meta, _ := f["metadata"].(fields)
-	if namespace := text(meta, "namespace"); namespace != "" {
-		return namespace
-	}
-	return "default"
+	_, err = s.remove(res, namespace, name, nil)
+	return err
 }
+
+// State returns the latest resourceVersion and all objects of a resource. An up-to-date client holds the same objects.
+// The key of an object is "namespace/name", or "name" for a cluster-scoped resource. State panics if the server does
+// not serve the resource.
+func (s *Server) State(resource string) (resourceVersion string, objects map[string]*lw.Object) {
+	res, err := s.resource(resource)
+	if err != nil {
+		panic(err)
+	}
+	s.mu.Lock()
+	revision := s.log.Revision()
+	entries, _ := s.log.At(res.id(), "", revision) // At cannot fail for the latest revision
+	s.mu.Unlock()
+	objects = make(map[string]*lw.Object, len(entries))
+	for _, e := range entries {
+		objects[e.Key], _ = e.Value.client(res, nil) // stored objects are valid
+	}
+	return strconv.FormatInt(revision, 10), objects
+}
+
+// goManager is the field manager of writes through methods of [Server].
+const goManager = "lwtest"
 
 // client returns the object that a client would decode from o, or err if it is not nil.
 func (o *object) client(res *resource, err error) (*lw.Object, error) {
@@ -113,10 +98,6 @@ func (o *object) client(res *resource, err error) (*lw.Object, error) {
 		return nil, err
 	}
 	return lw.ParseObject(o.whole(res))
-}
-
-func unknownResource(name string) *lw.StatusError {
-	return newError(http.StatusNotFound, "NotFound", "the server does not have a resource %q", name)
 }
 
 // create stores a new object and returns it. If the object has no namespace, create uses the namespace in the URL.
@@ -134,23 +115,17 @@ func (s *Server) create(res *resource, namespace string, f fields, manager strin
 	now := timestamp()
 	meta["uid"], meta["creationTimestamp"] = newUID(), now
 	delete(meta, "generation")
-	delete(meta, "managedFields")
 	if res.generation {
 		meta["generation"] = json.Number("1")
 	}
-	manage(res, nil, f, manager, now)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, err := s.encodeNext(res, f)
-	if err != nil {
-		return nil, err
+	name := text(meta, "name")
+	if _, exists := s.log.Get(res.id(), res.key(namespace, name)); exists {
+		return nil, objectError(http.StatusConflict, "AlreadyExists", res, name, "%s %q already exists", res.id(), name)
 	}
-	if _, err := s.log.Create(res.id(), res.key(o.namespace, o.name), o); err != nil {
-		return nil, objectError(http.StatusConflict, "AlreadyExists", res, o.name, "%s %q already exists", res.id(), o.name)
-	}
-	s.wrote(o)
-	return o, nil
+	return s.store(res, f, own(nil, f, manager, now))
 }
 
 // update replaces an object with the result of change. Like kube-apiserver, it writes nothing if change modifies
@@ -158,8 +133,7 @@ func (s *Server) create(res *resource, namespace string, f fields, manager strin
 func (s *Server) update(res *resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := res.key(namespace, name)
-	entry, ok := s.log.Get(res.id(), key)
+	entry, ok := s.log.Get(res.id(), res.key(namespace, name))
 	if !ok {
 		return nil, notFound(res, name)
 	}
@@ -168,8 +142,7 @@ func (s *Server) update(res *resource, namespace, name string, manager string, c
 	if err != nil {
 		return nil, err
 	}
-	version := strconv.FormatInt(entry.Revision, 10)
-	if given := text(meta, "resourceVersion"); given != "" && given != version {
+	if given := text(meta, "resourceVersion"); given != "" && given != entry.Value.version {
 		return nil, conflict(res, name, "the object has been modified; please apply your changes to the latest version and try again")
 	}
 	old := entry.Value.decode()
@@ -179,21 +152,12 @@ func (s *Server) update(res *resource, namespace, name string, manager string, c
 	if reflect.DeepEqual(old, f) {
 		return entry.Value, nil
 	}
-	manage(res, old, f, manager, timestamp())
-	o, err := s.encodeNext(res, f)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.log.Update(res.id(), key, entry.Revision, o); err != nil {
-		return nil, err
-	}
-	s.wrote(o)
-	return o, nil
+	return s.store(res, f, own(entry.Value, f, manager, timestamp()))
 }
 
-// remove deletes an object immediately and returns its last state. A nonzero uid or revision must match the stored
-// object.
-func (s *Server) remove(res *resource, namespace, name, uid string, revision int64) (*object, error) {
+// remove deletes an object immediately and returns its last state. A uid or resourceVersion in preconditions must match
+// the stored object.
+func (s *Server) remove(res *resource, namespace, name string, preconditions fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := res.key(namespace, name)
@@ -201,19 +165,27 @@ func (s *Server) remove(res *resource, namespace, name, uid string, revision int
 	if !ok {
 		return nil, notFound(res, name)
 	}
-	if uid != "" && uid != entry.Value.uid {
-		return nil, conflict(res, name, otherUID, uid, entry.Value.uid)
-	}
-	if revision != 0 && revision != entry.Revision {
-		return nil, conflict(res, name, "Precondition failed: ResourceVersion in precondition: %d, ResourceVersion in object meta: %d", revision, entry.Revision)
+	if why := unmet(preconditions, entry.Value); why != "" {
+		return nil, conflict(res, name, "%s", why)
 	}
 	if entry.Value.defines != nil {
 		s.undefine(entry.Value.defines) // like kube-apiserver, it deletes the objects before their definition
 	}
 	last := entry.Value.withVersion(res, s.log.Revision()+1)
 	s.log.Delete(res.id(), key, 0, last)
-	s.wrote(last)
+	s.wrote()
 	return last, nil
+}
+
+// unmet describes the first precondition that the object does not meet. It returns "" if the object meets all of them.
+func unmet(preconditions fields, o *object) string {
+	if uid := text(preconditions, "uid"); uid != "" && uid != o.uid {
+		return fmt.Sprintf(otherUID, uid, o.uid)
+	}
+	if version := text(preconditions, "resourceVersion"); version != "" && version != o.version {
+		return fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", version, o.version)
+	}
+	return ""
 }
 
 // accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name is
@@ -261,7 +233,7 @@ func setName(res *resource, meta fields) error {
 				Message: "Required value: name or generateName is required",
 			})
 		}
-		meta["name"] = prefix + suffix(5)
+		meta["name"] = prefix + strings.ToLower(rand.Text()[:5])
 	}
 	for _, field := range []string{"name", "namespace"} {
 		if value, ok := meta[field]; ok && !subdomain.MatchString(text(meta, field)) {
@@ -301,51 +273,49 @@ func keepServerFields(res *resource, old, f fields) error {
 
 // sameSpec reports whether all fields except metadata and status are equal.
 func sameSpec(a, b fields) bool {
-	for _, pair := range [][2]fields{{a, b}, {b, a}} {
-		for key, value := range pair[0] {
-			if key != "metadata" && key != "status" && !reflect.DeepEqual(value, pair[1][key]) {
-				return false
-			}
-		}
+	rest := func(f fields) fields {
+		f = maps.Clone(f)
+		delete(f, "metadata")
+		delete(f, "status")
+		return f
 	}
-	return true
+	return reflect.DeepEqual(rest(a), rest(b))
 }
 
-// encodeNext encodes f with the resourceVersion of the next write. The caller must hold s.mu.
-func (s *Server) encodeNext(res *resource, f fields) (*object, error) {
+// store writes an object with the next resourceVersion, and serves the resource that the object defines. The caller
+// must hold s.mu.
+func (s *Server) store(res *resource, f fields, owners map[fieldPath]owner) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
-	o, err := encodeObject(res, f)
+	o, err := encodeObject(res, f, owners)
 	if err == nil && res.id() == definitions {
 		o.defines, err = definedBy(o)
 	}
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
+	key := res.key(o.namespace, o.name)
+	if _, err := s.log.Create(res.id(), key, o); err != nil { // the object exists
+		s.log.Update(res.id(), key, 0, o)
+	}
+	if o.defines != nil {
+		s.define(o.defines)
+	}
+	s.wrote()
 	return o, nil
 }
 
 // binding is the name of the Pod subresource that assigns a Pod to a node.
 const binding = "binding"
 
-func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) {
+// bind assigns an unassigned Pod to the node that the Binding in the request's body names.
+func (s *Server) bind(r *http.Request, rt route) error {
 	if rt.verb != "create" {
-		fail(w, r, methodNotAllowed())
-		return
+		return methodNotAllowed()
 	}
 	f, err := readBody(r, "application/json")
-	if err == nil {
-		err = s.bind(rt, f)
-	}
 	if err != nil {
-		fail(w, r, err)
-		return
+		return err
 	}
-	// Unlike other responses with status Success, this response has a code.
-	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
-}
-
-// bind assigns an unassigned Pod to the node that the Binding f names.
-func (s *Server) bind(rt route, f fields) error {
 	meta, err := metadata(f)
 	if err != nil {
 		return badRequest("%v", err)
@@ -369,15 +339,8 @@ func (s *Server) bind(rt route, f fields) error {
 		return conflict(pods, rt.name, "pod %s %s", rt.name, why)
 	}
 	assign(pod, f)
-	o, err := s.encodeNext(res, pod)
-	if err != nil {
-		return err
-	}
-	if _, err := s.log.Update(res.id(), key, entry.Revision, o); err != nil {
-		return err
-	}
-	s.wrote(o)
-	return nil
+	_, err = s.store(res, pod, entry.Value.owners)
+	return err
 }
 
 func validateBinding(rt route, f, meta fields) error {
@@ -402,17 +365,6 @@ func validateBinding(rt route, f, meta fields) error {
 		return nil
 	}
 	return newError(http.StatusInternalServerError, "", "%s", inBrackets(bad))
-}
-
-// unmet describes the failed precondition in a Binding's metadata. It returns "" if all preconditions hold.
-func unmet(meta fields, pod *object) string {
-	if uid := text(meta, "uid"); uid != "" && uid != pod.uid {
-		return fmt.Sprintf(otherUID, uid, pod.uid)
-	}
-	if version := text(meta, "resourceVersion"); version != "" && version != pod.version {
-		return fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", version, pod.version)
-	}
-	return ""
 }
 
 func unbindable(pod fields) string {

@@ -205,7 +205,7 @@ func TestRejectedRequests(t *testing.T) {
 		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, `in client-go, set ContentType`},
 		"replacement as protobuf":          {"PUT", a, "k8s\x00", proto, 415, "application/json"},
 		"deletion with a protobuf body":    {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
-		"deletion with invalid JSON":       {"DELETE", a, "{", "", 400, "unexpected end"},
+		"deletion with invalid JSON":       {"DELETE", a, "{", "", 400, "unexpected EOF"},
 		"wrong UID in a precondition":      {"DELETE", a, `{"preconditions":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
 		"JSON patch":                       {"PATCH", a, "[]", "application/json-patch+json", 415, merge},
 		"strategic merge patch":            {"PATCH", a, "{}", "application/strategic-merge-patch+json", 415, merge},
