@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync/atomic"
 	"time"
 
@@ -52,43 +51,28 @@ func follow(url string) (*follower, error) {
 	return f, nil
 }
 
-// finish waits until the store matches the server's Pods, stops the follower and prints a summary. It returns an error
-// if the store still differs after a minute.
+// finish waits until the store has received a last write, stops the follower and prints a summary. It returns an error
+// if the store differs from the server's Pods. The limit of a minute is the longest retry delay.
 func (f *follower) finish(server *lwtest.Server) error {
-	equal := f.catchUp(server)
+	last, err := server.Put("pods", `{"metadata":{"name":"last"}}`)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err = f.store.WaitFor(ctx, last.GetResourceVersion())
 	f.stop()
 	<-f.done
+	_, pods := server.State("pods")
+	equal := err == nil && f.store.Len() == len(pods)
+	for _, object := range f.store.List() {
+		stored, exists := pods[lw.KeyOf(object).String()]
+		equal = equal && exists && object.GetResourceVersion() == stored.GetResourceVersion()
+	}
 	fmt.Printf("\nThe demo's own store of Pods received %d changes. Interruptions: %d. Relists: %d. Its %d Pods %s the server's Pods.\n",
 		f.events.Load(), f.breaks.Load(), f.relists.Load(), f.store.Len(), map[bool]string{true: "match", false: "DIFFER from"}[equal])
 	if !equal {
 		return errors.New("the store differs from the server")
 	}
 	return nil
-}
-
-// catchUp waits until the store contains the same Pods as the server. It returns false if the store still differs after
-// a minute, which is the longest retry delay.
-func (f *follower) catchUp(server *lwtest.Server) bool {
-	_, want := server.State("pods")
-	versions := make(map[string]string, len(want))
-	for key, object := range want {
-		versions[key] = object.GetResourceVersion()
-	}
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		got := map[string]string{}
-		for _, object := range f.store.List() {
-			got[lw.KeyOf(object).String()] = object.GetResourceVersion()
-		}
-		if maps.Equal(got, versions) {
-			return true
-		}
-		select {
-		case <-deadline:
-			return false
-		case <-tick.C:
-		}
-	}
 }

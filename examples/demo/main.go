@@ -97,15 +97,39 @@ func startServer() (*lwtest.Server, error) {
 	return lwtest.Start(&lwtest.Options{Revision: time.Now().Unix()})
 }
 
-// disturb alternately drops all connections and restarts the server until ctx is done. A failure happens whenever a
-// quarter of duration has passed. If duration is 0, the first failure happens after 15 seconds, and another every
-// 150 seconds.
+// outage is how long disturb stops the server. The simulated cluster still changes the stopped server's objects.
+const outage = 700 * time.Millisecond
+
+// disturb alternately drops all connections and restarts the server until ctx is done. A restart discards the history,
+// so that clients must relist. A failure happens whenever a quarter of duration has passed. If duration is 0, the first
+// failure happens after 15 seconds, and another every 150 seconds.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	first, every := duration/4, duration/4
 	if duration == 0 {
 		first, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 seconds
 	}
-	return cluster.Disturb(ctx, server, first, every)
+	next := time.NewTimer(first)
+	defer next.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-next.C:
+		}
+		next.Reset(every)
+		if n%2 == 0 {
+			server.DropConnections()
+			continue
+		}
+		server.Close()
+		select {
+		case <-ctx.Done():
+		case <-time.After(outage):
+		}
+		if err := server.Restart(); err != nil {
+			return err
+		}
+	}
 }
 
 // printPods runs lwcat until ctx is done. It returns an error if lwcat exits earlier or with a code other than 130.
