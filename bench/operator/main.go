@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/kube"
@@ -26,10 +27,9 @@ var (
 	graph  = flag.String("graph", "", "write a graph of RSS over time in the last round to this SVG file")
 )
 
-const (
-	listwatchName     = "listwatch"
-	controllerRuntime = "controller-runtime's cache"
-)
+const listwatchName = "listwatch"
+
+var contenders = []string{"controller-runtime's cache", listwatchName}
 
 func main() {
 	ctrl.SetLogger(logr.Discard())
@@ -46,20 +46,20 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = environment.Stop() }()
-	c := newCluster(environment.Config)
+	c := harness.MustGet(client.New(environment.Config, client.Options{}))
 	fmt.Fprintf(os.Stderr, "creating %d Certificates and Secrets\n", harness.Size(*count, 20))
-	if err := c.fill(ctx, harness.Size(*count, 20)); err != nil {
+	if err := fill(ctx, c, harness.Size(*count, 20)); err != nil {
 		return err
 	}
-	last := map[string][]sample{} // samples of the last round
-	found, err := harness.Compare(*rounds, []string{controllerRuntime, listwatchName}, func(contender string) (harness.Figures, error) {
-		if err := c.clearCABundles(ctx); err != nil {
+	samples := map[string][]sample{} // of the last round
+	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
+		if err := resetWebhooks(ctx, c); err != nil {
 			return nil, err
 		}
 		t := task{Kubeconfig: string(environment.KubeConfig), Listwatch: contender == listwatchName, After: harness.Size(*after, time.Second)}
 		var r result
 		err := harness.Run(ctx, "operator", t, &r)
-		last[contender] = r.Samples
+		samples[contender] = r.Samples
 		return r.Figures, err
 	})
 	if err != nil {
@@ -69,6 +69,5 @@ func compare(ctx context.Context) error {
 	if *graph == "" {
 		return nil
 	}
-	title := fmt.Sprintf("cert-manager's cainjector with %d Certificates and Secrets", *count)
-	return writeGraph(*graph, title, line{listwatchName, "#2a78d6", last[listwatchName]}, line{controllerRuntime, "#d6542a", last[controllerRuntime]})
+	return writeGraph(*graph, fmt.Sprintf("cert-manager's cainjector with %d Certificates and Secrets", *count), samples)
 }

@@ -46,12 +46,10 @@ func scheme() *runtime.Scheme {
 // process.
 func run(t task) (r result) {
 	ctx := context.Background()
-
 	config := harness.MustGet(clientcmd.RESTConfigFromKubeConfig([]byte(t.Kubeconfig)))
 	config.QPS = -1
 	config.UserAgent = "cert-manager-cainjector/v1.21.2" // the part before the slash becomes cainjector's field manager
-	c := newCluster(config)
-	stop := sampling(&r.Samples)
+	c := harness.MustGet(client.New(config, client.Options{}))
 	began, cpu := time.Now(), harness.CPUTime()
 	mgr := harness.MustGet(ctrl.NewManager(config, t.options()))
 	harness.Must(cainjector.RegisterAllInjectors(ctx, mgr, cainjector.SetupOptions{
@@ -62,18 +60,23 @@ func run(t task) (r result) {
 		},
 	}))
 	go func() { harness.Must(mgr.Start(ctx)) }()
-	for !c.injected(ctx) {
+	sampleRSS := func() { r.Samples = append(r.Samples, sample{time.Since(began).Seconds(), harness.RSS()}) }
+	for ; !injected(ctx, c); time.Sleep(100 * time.Millisecond) {
+		sampleRSS()
 		if time.Since(began) > limit {
 			panic("cainjector did not write all CAs in time")
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	r.Figures = harness.Figures{"time until all CAs are written, s": time.Since(began).Seconds()}
-	time.Sleep(t.After)
-	r.Figures["CPU time, s"] = (harness.CPUTime() - cpu).Seconds()
-	r.Figures["peak RSS, MB"] = harness.PeakRSS() / 1e6
-	stop()
-	r.Figures["RSS at the end, MB"] = r.Samples[len(r.Samples)-1].RSS / 1e6
+	took := time.Since(began)
+	for ; time.Since(began) < took+t.After; time.Sleep(100 * time.Millisecond) {
+		sampleRSS()
+	}
+	r.Figures = harness.Figures{
+		"time until all CAs are written, s": took.Seconds(),
+		"CPU time, s":                       (harness.CPUTime() - cpu).Seconds(),
+		"peak RSS, MB":                      harness.PeakRSS() / 1e6,
+		"RSS at the end, MB":                harness.RSS() / 1e6,
+	}
 	r.Figures["heap at the end, MB"] = harness.Heap() / 1e6
 	return r
 }
@@ -98,23 +101,5 @@ type result struct {
 	Samples []sample
 }
 
-// sample contains the RSS in bytes and the time in seconds since sampling began.
+// sample contains the RSS in bytes and the time in seconds since the start.
 type sample struct{ Seconds, RSS float64 }
-
-// sampling appends a sample to the slice every 50 ms until stop is called.
-func sampling(to *[]sample) (stop func()) {
-	ticks, done, ended := time.NewTicker(50*time.Millisecond), make(chan struct{}), make(chan struct{})
-	began := time.Now()
-	go func() {
-		defer close(ended)
-		for {
-			*to = append(*to, sample{time.Since(began).Seconds(), harness.RSS()})
-			select {
-			case <-ticks.C:
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
-}

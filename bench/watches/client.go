@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +26,7 @@ type task struct {
 type measurement struct {
 	task
 	ctx         context.Context
-	newInformer func(namespace string) informer
+	newInformer func() informer
 	informers   []informer
 	calls       atomic.Int64 // number of handler calls
 }
@@ -53,6 +52,7 @@ func (m *measurement) saturate() harness.Figures {
 	m.warmUp()
 	before, goroutines := harness.Memory(), runtime.NumGoroutine()
 	m.start(16)
+	m.untilOpen()
 	after, watches := harness.Memory(), float64(m.Watches)
 	found["heap and stacks per idle watch, kB"] =
 		(float64(after.HeapInuse+after.StackInuse) - float64(before.HeapInuse+before.StackInuse)) / watches / 1000
@@ -86,7 +86,7 @@ func (m *measurement) until(condition func() bool) {
 // warmUp runs one informer until it has synced, so that allocations shared by all informers are not measured.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(m.ctx)
-	first := m.newInformer("first")
+	first := m.newInformer()
 	first.handle(func() {})
 	var running sync.WaitGroup
 	running.Go(func() { first.run(ctx) })
@@ -101,8 +101,8 @@ func (m *measurement) warmUp() {
 func (m *measurement) start(atOnce int) {
 	starts := make(chan struct{}, atOnce)
 	var starting sync.WaitGroup
-	for i := range m.Watches {
-		one := m.newInformer("watch-" + strconv.Itoa(i))
+	for range m.Watches {
+		one := m.newInformer()
 		one.handle(m.count)
 		m.informers = append(m.informers, one)
 		starts <- struct{}{}
@@ -120,15 +120,21 @@ func (m *measurement) start(atOnce int) {
 func (m *measurement) startAtOnce() harness.Figures {
 	began := time.Now()
 	m.start(m.Watches)
-	var counted serve.Counters
-	m.until(func() bool { // an informer can sync before its watch is open
-		counted = m.control(http.MethodGet, "/")
-		return counted.Watches >= m.Watches
-	})
+	counted := m.untilOpen()
 	return harness.Figures{
 		"connections dialed": float64(counted.Dialed), "maximum number of open connections": float64(counted.MaxOpen),
 		"time until all watches are live, s": time.Since(began).Seconds(),
 	}
+}
+
+// untilOpen waits until all watches are open, because an informer can sync before its watch is open. It returns the
+// server's counters.
+func (m *measurement) untilOpen() (counted serve.Counters) {
+	m.until(func() bool {
+		counted = m.control(http.MethodGet, "/")
+		return counted.Watches >= m.Watches
+	})
+	return counted
 }
 
 // control sends a request to the server's control URL. For a GET request, it returns the counters.

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// informer caches the Pods of a namespace. handle adds a handler, which is called for each added, modified or
+// informer caches all Pods. handle adds a handler, which is called for each added, modified or
 // deleted Pod. run runs the informer until the context is done. waitForSync blocks until the cache contains all
 // Pods.
 type informer struct {
@@ -27,21 +27,21 @@ type informer struct {
 }
 
 // newInformers returns a function that creates informers with a shared client.
-func newInformers(t task) func(namespace string) informer {
+func newInformers(t task) func() informer {
 	if t.Client == "listwatch" {
 		return listwatchInformers(t)
 	}
 	return clientGoInformers(t)
 }
 
-func listwatchInformers(t task) func(string) informer {
+func listwatchInformers(t task) func() informer {
 	overHTTP := harness.MustGet(lwhttp.New(t.Server.URL, &lwhttp.Options{CAData: []byte(t.Server.CA)}))
 	var transport lw.Transport = overHTTP
 	if t.Transport == overWebSocket {
 		transport = ws.New(overHTTP)
 	}
-	return func(namespace string) informer {
-		client := harness.MustGet(lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil))
+	return func() informer {
+		client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil))
 		i := cache.NewInformer(client, nil)
 		handle := func(do func()) {
 			i.Handle(cache.Handler[*lw.Object]{
@@ -55,12 +55,12 @@ func listwatchInformers(t task) func(string) informer {
 	}
 }
 
-func clientGoInformers(t task) func(string) informer {
+func clientGoInformers(t task) func() informer {
 	config := &rest.Config{Host: t.Server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(t.Server.CA)}}
 	client := harness.MustGet(dynamic.NewForConfig(config))
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	return func(namespace string) informer {
-		i := dynamicinformer.NewFilteredDynamicInformer(client, pods, namespace, 0, clientgo.Indexers{}, nil).Informer()
+	return func() informer {
+		i := dynamicinformer.NewFilteredDynamicInformer(client, pods, "", 0, clientgo.Indexers{}, nil).Informer()
 		handle := func(do func()) {
 			harness.MustGet(i.AddEventHandler(clientgo.ResourceEventHandlerFuncs{
 				AddFunc: func(any) { do() }, UpdateFunc: func(_, _ any) { do() }, DeleteFunc: func(any) { do() },

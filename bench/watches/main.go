@@ -71,7 +71,7 @@ func compareStart(ctx context.Context) error {
 
 // measureApart runs a task and its server in separate processes.
 func measureApart(ctx context.Context, role string, t task) (found harness.Figures, err error) {
-	stop, err := harness.Serve(ctx, "server", serve.Config{Changed: 1, Batch: 8, HTTP2: t.Transport == overHTTP2}, &t.Server)
+	stop, err := harness.Serve(ctx, "server", serve.Config{Changed: 1, Batch: 8, Streaming: true, HTTP2: t.Transport == overHTTP2}, &t.Server)
 	if err != nil {
 		return nil, err
 	}

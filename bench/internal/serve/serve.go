@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -31,15 +32,14 @@ const First = 1 << 40
 // Seed seeds the generator of the sample Pods.
 const Seed = 1
 
-// Config describes the Pods that a server serves. The path /api/v1/pods lists all Pods. Every client that watches
-// this path receives the same resourceVersions, even if the server has sent other events before. The list for a
-// single namespace is empty, and the first events in that namespace add its Pods.
+// Config describes the Pods that a server serves. It serves only /api/v1/pods. Every watch receives the same
+// resourceVersions, even if the server has sent other events before.
 type Config struct {
 	Pods      int  // number of listed Pods
 	PerApp    int  // if positive, exactly this many Pods have the same label "app"
 	Templates int  // if positive, the Pods derive from this many templates and are encoded on the fly
-	Streaming bool // serves streaming lists of all Pods; they are otherwise rejected
-	Protobuf  bool // serves all Pods as JSON and as protobuf; otherwise only as JSON
+	Streaming bool // serves streaming lists, which are otherwise rejected
+	Protobuf  bool // also serves protobuf
 	Changed   int  // number of Pods that change, one after another
 	Batch     int  // number of events that are written together
 	HTTP2     bool // uses TLS and HTTP/2 with at most 100 streams per connection, the limit of a kube-apiserver
@@ -60,9 +60,8 @@ type Server struct {
 	Config
 	lists   map[string][]byte // list responses by media type
 	initial []byte            // initial events of a streaming list, unless they are encoded on the fly
-	changed []sample.Pod
-	events  []template // MODIFIED events for the Pods that change
-	typed   []corev1.Pod
+	events  [][2]string       // MODIFIED events, split where the resourceVersion belongs
+	typed   []corev1.Pod      // the Pods of protobuf events
 
 	mu       sync.Mutex
 	counters Counters
@@ -94,9 +93,10 @@ func Start(c Config) Address {
 
 // New returns a server. It is an http.Handler for the API, and [Server.ServeOrder] handles orders.
 func New(c Config) *Server {
-	s := &Server{Config: c, order: make(chan struct{}), changed: sample.Pods(Seed, c.Changed)}
-	for _, pod := range s.changed {
-		s.events = append(s.events, newTemplate(pod.Event("MODIFIED"), pod))
+	s := &Server{Config: c, order: make(chan struct{})}
+	for _, pod := range sample.Pods(Seed, c.Changed) {
+		before, after, _ := strings.Cut(pod.Event("MODIFIED"), fmt.Sprintf(`"resourceVersion":"%d"`, pod.ResourceVersion))
+		s.events = append(s.events, [2]string{before + `"resourceVersion":"`, `"` + after})
 	}
 	if c.Templates == 0 {
 		pods := sample.Pods(Seed, c.Pods)
@@ -192,70 +192,49 @@ func (s *Server) orders() (int64, <-chan struct{}) {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	namespace := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/api/v1/"), "pods")
-	namespace = strings.TrimSuffix(strings.TrimPrefix(namespace, "namespaces/"), "/")
 	query, mediaType := r.URL.Query(), runtime.ContentTypeJSON
 	if s.Protobuf && strings.HasPrefix(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
 		mediaType = runtime.ContentTypeProtobuf
 	}
 	w.Header().Set("Content-Type", mediaType)
 	switch {
-	case query.Has("sendInitialEvents") && !s.Streaming && namespace == "":
+	case query.Has("sendInitialEvents") && !s.Streaming:
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Invalid","code":422,`+
 			`"message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"}`)
 	case query.Has("watch"):
-		s.watch(w, r, namespace, mediaType)
-	case namespace != "":
-		ordered, _ := s.orders()
-		fmt.Fprintf(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[]}`, First+ordered)
+		s.watch(w, r, mediaType)
 	default:
 		w.Header().Set("Content-Length", strconv.Itoa(len(s.lists[mediaType])))
 		_, _ = w.Write(s.lists[mediaType])
 	}
 }
 
-// watch sends the ordered events until the client closes the watch.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request, namespace, mediaType string) {
+// watch sends the events that are ordered while the watch is open.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, mediaType string) {
 	s.countWatch(1)
 	defer s.countWatch(-1)
-	streaming := r.FormValue("sendInitialEvents") == "true"
-	begin, _ := s.orders()
-	if version, err := strconv.ParseInt(r.FormValue("resourceVersion"), 10, 64); err == nil && version >= First && namespace != "" {
-		begin = version - First // a resumed watch misses no events
-	}
+	before, _ := s.orders()
 	if mediaType == runtime.ContentTypeProtobuf {
 		w.Header().Set("Content-Type", mediaType+";stream=watch")
 	}
 	out := newOutput(w, r, s.Batch)
-	encode := s.encoder(namespace, mediaType)
-	n := int64(0) // number of the last event that this watch has sent
-	if namespace != "" {
-		n, begin = begin, 0
-	}
-	if streaming && namespace == "" {
+	if r.FormValue("sendInitialEvents") == "true" {
 		s.sendInitial(out)
 	}
-	if streaming || namespace != "" {
-		out.send(bookmark(First+n, streaming))
-	}
-	for out.err == nil {
-		out.flush()
+	for n := int64(0); out.flush() == nil; {
 		ordered, order := s.orders()
-		for ordered > begin+n && out.err == nil {
-			n++
-			out.send(encode(n))
+		for ; n < ordered-before; n++ {
+			out.send(s.event(n+1, mediaType))
 		}
-		out.flush()
+		if out.flush() != nil {
+			return
+		}
 		select {
 		case <-order:
 		case <-r.Context().Done():
 			return
-		case <-time.After(time.Minute):
-			if mediaType == runtime.ContentTypeJSON {
-				out.send(bookmark(First+n, false))
-			}
 		}
 	}
 }
@@ -266,77 +245,38 @@ func (s *Server) countWatch(change int) {
 	s.counters.Watches += change
 }
 
-// sendInitial sends the initial events of a streaming list.
+// sendInitial sends the events of a streaming list.
 func (s *Server) sendInitial(out *output) {
-	if s.Templates == 0 {
-		out.send(s.initial)
-		return
+	out.send(s.initial)
+	if s.Templates > 0 {
+		source := sample.NewSource(Seed, s.Templates)
+		for i := range s.Pods {
+			pod := source.Pod(i)
+			pod.ResourceVersion = uint64(i + 1)
+			out.send([]byte(pod.Event("ADDED")))
+		}
 	}
-	source := sample.NewSource(Seed, s.Templates)
-	for i := range s.Pods {
-		pod := source.Pod(i)
-		pod.ResourceVersion = uint64(i + 1)
-		out.send([]byte(pod.Event("ADDED")))
-	}
+	out.send(fmt.Appendf(nil, `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"%d",`+
+		`"annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n", First))
 }
 
-// encoder returns a function that encodes event n. The returned bytes are valid until the next call.
-func (s *Server) encoder(namespace, mediaType string) func(n int64) []byte {
+// event encodes event n of a watch.
+func (s *Server) event(n int64, mediaType string) []byte {
 	if mediaType == runtime.ContentTypeProtobuf {
-		return func(n int64) []byte {
-			pod := s.typed[n%int64(len(s.typed))]
-			pod.ResourceVersion = strconv.FormatInt(First+n, 10)
-			return ProtobufEvent(&pod)
-		}
+		pod := s.typed[n%int64(len(s.typed))]
+		pod.ResourceVersion = strconv.FormatInt(First+n, 10)
+		return ProtobufEvent(&pod)
 	}
-	events, added := s.events, int64(0)
-	if namespace != "" {
-		added, events = int64(len(s.changed)), make([]template, 2*len(s.changed))
-		for i, pod := range s.changed {
-			pod.Namespace = namespace
-			events[i], events[len(s.changed)+i] = newTemplate(pod.Event("ADDED"), pod), newTemplate(pod.Event("MODIFIED"), pod)
-		}
-	}
-	var event []byte
-	return func(n int64) []byte {
-		i := (n - 1) % int64(len(s.changed))
-		if n > added {
-			i += added
-		}
-		event = events[i].append(event[:0], First+n)
-		return event
-	}
+	parts := s.events[(n-1)%int64(len(s.events))]
+	return fmt.Appendf(nil, "%s%d%s", parts[0], First+n, parts[1])
 }
 
-// template is a JSON text in which only the resourceVersion varies.
-type template struct{ before, after string }
-
-func newTemplate(text string, pod sample.Pod) template {
-	before, after, _ := strings.Cut(text, fmt.Sprintf(`"resourceVersion":"%d"`, pod.ResourceVersion))
-	return template{before + `"resourceVersion":"`, `"` + after}
-}
-
-func (t template) append(to []byte, version int64) []byte {
-	return append(strconv.AppendInt(append(to, t.before...), version, 10), t.after...)
-}
-
-// bookmark returns a bookmark, or the initial-events-end bookmark if endOfList is true.
-func bookmark(version int64, endOfList bool) []byte {
-	annotation := ""
-	if endOfList {
-		annotation = `,"annotations":{"k8s.io/initial-events-end":"true"}`
-	}
-	return fmt.Appendf(nil, `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"creationTimestamp":null,`+
-		`"resourceVersion":"%d"%s},"spec":{"containers":null},"status":{}}}`+"\n", version, annotation)
-}
-
-// output writes a watch's events to a response body or to a WebSocket.
+// output writes a watch's events to a response body or to a WebSocket. After an error, it discards all events.
 type output struct {
 	*bufio.Writer
 	batch, pending int // number of events that are written together, and number of events in the buffer
 	messages       bool
 	flushBody      func() error
-	err            error
 }
 
 func newOutput(w http.ResponseWriter, r *http.Request, batch int) *output {
@@ -355,23 +295,20 @@ func newOutput(w http.ResponseWriter, r *http.Request, batch int) *output {
 
 // send adds an event to the buffer. It writes the buffer to the connection once it contains a batch.
 func (o *output) send(event []byte) {
-	if size := len(event); o.messages { // header of a text frame; see section 5.2 of RFC 6455
+	if size := len(event); o.messages && size > 0 { // header of a text frame; see section 5.2 of RFC 6455
 		_, _ = o.Write([]byte{0x81, 126, byte(size >> 8), byte(size)})
 	}
-	_, o.err = o.Write(event)
-	if o.pending++; o.pending >= o.batch && o.err == nil {
-		o.err, o.pending = o.Flush(), 0
+	_, _ = o.Write(event) // Flush returns the error
+	if o.pending++; o.pending >= o.batch {
+		_ = o.Flush()
+		o.pending = 0
 	}
 }
 
 // flush sends all events to the client.
-func (o *output) flush() {
-	if o.err == nil {
-		o.pending, o.err = 0, o.Flush()
-	}
-	if o.err == nil {
-		o.err = o.flushBody()
-	}
+func (o *output) flush() error {
+	o.pending = 0
+	return errors.Join(o.Flush(), o.flushBody())
 }
 
 // Isolated disables caching and makes pages cross-origin isolated. Browsers require this for precise timers and
