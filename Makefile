@@ -39,10 +39,6 @@ demo: bin/lwcat wasm ## run an embedded cluster with the dashboard and lwcat; DU
 bin/lwcat:
 	@$(GO) build -trimpath -o $@ ./cmd/lwcat
 
-.PHONY: man
-man: bin/lwcat ## write lwcat's manual page to bin/lwcat.1
-	@bin/lwcat man > bin/lwcat.1 && echo "man -l bin/lwcat.1"
-
 .PHONY: test
 test: test-native test-wasm ## run the tests that need only Go, and Node for the WebAssembly tests
 

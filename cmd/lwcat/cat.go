@@ -35,10 +35,10 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 }
 
 func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, status *status) (err error) {
-	if c.log.verbose {
+	if c.verbose {
 		status.logf("server %s, context %q, user %q", s.Server, s.Context, s.User)
 	}
-	ctx = lw.WithTrace(ctx, status.trace(c.log.verbose))
+	ctx = lw.WithTrace(ctx, status.trace(c.verbose))
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
 	p := newPrinter(c.output.format, stdout, status)
@@ -69,11 +69,10 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 // follow prints the events of resources until one stream fails or all streams end.
 func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resource, p *printer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stats := newStats()
 	var streams, saving sync.WaitGroup
 	var failed atomic.Bool         // whether a stream failed while the other streams continued
 	var goal atomic.Pointer[error] // the error that reports that --until or --count was reached, or nil
-	for _, stream := range c.newStreams(resources, p, stats) {
+	for _, stream := range c.newStreams(resources, p) {
 		streams.Go(func() {
 			err := stream.run(ctx, s.transport)
 			if c.continuesAfter(err) {
@@ -90,14 +89,12 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	if p.resume != nil {
 		saving.Go(func() { p.saveUntil(ctx, cancel) })
 	}
-	logTotals := c.logStats(ctx, p.status, stats)
 	streams.Wait()
 	err := context.Cause(ctx)
 	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
 		err = *reached // the reader has exited, but not before it had received the last event
 	}
 	cancel(nil)
-	logTotals()
 	saving.Wait()
 	err = cmp.Or(err, p.flush())
 	err = cmp.Or(p.save(), err)
@@ -107,14 +104,14 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	return err
 }
 
-// newStreams returns a stream for each resource. The streams share the output, the limits and the statistics.
-func (c *config) newStreams(resources []lw.Resource, p *printer, stats *stats) (all []*stream) {
+// newStreams returns a stream for each resource. The streams share the output and the limits.
+func (c *config) newStreams(resources []lw.Resource, p *printer) (all []*stream) {
 	limiter := newLimiter(&c.limits, len(resources))
-	for i, resource := range resources {
+	for _, resource := range resources {
 		kind := shortName(resource)
 		all = append(all, &stream{
-			config: c, number: i, resource: resource, kind: kind, out: p, limiter: limiter,
-			reporter: reporter{name: resource.String(), status: p.status, meter: &meter{stats: stats, resource: kind}, verbose: c.log.verbose},
+			config: c, resource: resource, kind: kind, out: p, limiter: limiter,
+			reporter: reporter{name: resource.String(), status: p.status, verbose: c.verbose},
 		})
 	}
 	return all
@@ -188,10 +185,8 @@ func (p *printer) flushLocked() (err error) {
 			return recordError(err)
 		}
 	}
-	p.status.withoutLine(func() {
-		p.format.Flush(p.out)
-		err = p.out.Flush()
-	})
+	p.format.Flush(p.out)
+	err = p.out.Flush()
 	if err == nil && p.resume != nil {
 		p.resume.commit()
 	}

@@ -54,7 +54,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 	case s.out.resume == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
 	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version
-		s.limiter.take(s.number, []output.Event{{Type: lw.Modified, Object: d.New}}, false)
+		s.limiter.take(s.resource.String(), []output.Event{{Type: lw.Modified, Object: d.New}}, false)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
 	}

@@ -98,11 +98,12 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 // completeArgs completes an argument. In kubectl's form, for example "get pods web-0", the arguments after the
 // resource are object names.
 func (c *config) completeArgs(ctx context.Context, args []string, word string) (found []cobra.Completion) {
-	if len(args) < 2 || !slices.Contains(kubectlVerbs, args[0]) || strings.Contains(args[1], "/") {
-		return c.completeNames(ctx, word)
+	kind := ""
+	if len(args) > 1 && slices.Contains(kubectlVerbs, args[0]) && !strings.Contains(args[1], "/") {
+		kind = args[1] + "/"
 	}
-	for _, name := range c.completeNames(ctx, args[1]+"/"+word) {
-		found = append(found, strings.TrimPrefix(name, args[1]+"/"))
+	for _, name := range c.completeNames(ctx, kind+word) {
+		found = append(found, strings.TrimPrefix(name, kind))
 	}
 	return found
 }

@@ -33,7 +33,7 @@ func completable(t *testing.T) (folder string) {
 
 // completions maps command lines to the completions of their last word.
 var completions = map[string]string{
-	"":                         "completion configmaps customresourcedefinitions deployments events everything help man namespaces nodes pods secrets services version widgets",
+	"":                         "completion configmaps customresourcedefinitions deployments events everything help namespaces nodes pods secrets services version widgets",
 	"po":                       "pods",
 	"pods,se":                  "pods,secrets pods,services",
 	"-A se":                    "secrets services",
@@ -89,16 +89,14 @@ func TestComplete(t *testing.T) {
 }
 
 func TestFileFlagsCompleteFiles(t *testing.T) {
-	for _, section := range new(config).sections(false) {
-		section.flags.VisitAll(func(flag *pflag.Flag) {
-			if flag.NoOptDefVal != "" {
-				return
-			}
-			_, out, _ := lwcat(t, "__complete", "--"+flag.Name, "")
-			_, usage := pflag.UnquoteUsage(flag)
-			require.Equal(t, strings.Contains(flag.Usage, "`FILE"), out == ":0\n", "--%s: %s", flag.Name, usage)
-		})
-	}
+	new(config).flags(false).VisitAll(func(flag *pflag.Flag) {
+		if flag.NoOptDefVal != "" {
+			return
+		}
+		_, out, _ := lwcat(t, "__complete", "--"+flag.Name, "")
+		_, usage := pflag.UnquoteUsage(flag)
+		require.Equal(t, strings.Contains(flag.Usage, "`FILE"), out == ":0\n", "--%s: %s", flag.Name, usage)
+	})
 }
 
 func TestCompletionTimesOut(t *testing.T) {

@@ -24,7 +24,7 @@ const everything = "everything"
 
 // everythingRejects contains the flags that cannot be combined with everything, because they need a stream for each
 // named resource.
-var everythingRejects = []string{"for", "types", "from", "resume", "record", "stats", "show-managed-fields"}
+var everythingRejects = []string{"for", "types", "from", "resume", "record", "show-managed-fields"}
 
 // validateEverything rejects flags that do not apply to everything.
 func (c *config) validateEverything(flags *pflag.FlagSet) error {
@@ -53,16 +53,12 @@ type viewer struct {
 	*catalog.Catalog
 	out     *printer
 	limiter *limiter
-
-	mu      sync.Mutex
-	numbers map[catalog.Type]int    // of the collections in the limiter
-	present map[catalog.Type]bool   // types that the first discovery found; nil until they are listed
 	logged  map[catalog.Type]string // the problem of each type that was logged last, or ""
 }
 
 // catEverything prints the changes of all types that the server has now or later.
 func (s *connection) catEverything(ctx context.Context, c *config, p *printer) error {
-	v := &viewer{config: c, out: p, limiter: newLimiter(&c.limits, 1), numbers: map[catalog.Type]int{}, logged: map[catalog.Type]string{}}
+	v := &viewer{config: c, out: p, limiter: newLimiter(&c.limits, 1), logged: map[catalog.Type]string{}}
 	v.Catalog = catalog.New(s.transport, &catalog.Options{Follow: c.resources.settings, Warn: func(string, ...any) {}})
 	ctx, cancel := context.WithCancelCause(ctx)
 	var tasks sync.WaitGroup
@@ -96,13 +92,7 @@ func (o *resourceOptions) named() []string {
 // printChanges prints changes until the run ends.
 func (v *viewer) printChanges(ctx context.Context) error {
 	for change := range v.Changes(ctx, nil) {
-		err := error(nil)
-		if change.Type == lw.Synced {
-			err = v.out.flush()
-		} else {
-			err = v.print(change, !change.Initial)
-		}
-		if err != nil {
+		if err := v.print(change, !change.Initial); err != nil {
 			return err
 		}
 	}
@@ -111,19 +101,15 @@ func (v *viewer) printChanges(ctx context.Context) error {
 
 // print prints a change. It returns an error if the run ends.
 func (v *viewer) print(change catalog.Change, flush bool) error {
-	v.mu.Lock()
-	number, known := v.numbers[change.Resource]
-	if !known {
-		number = len(v.numbers)
-		v.numbers[change.Resource] = number
+	if change.Type == lw.Synced {
+		return v.out.flush()
 	}
-	hidden := v.limits.watchOnly && change.Initial && (v.present == nil || v.present[change.Resource])
-	v.mu.Unlock()
+	hidden := v.limits.watchOnly && change.Initial
 	event := output.Event{Type: change.Type, Time: time.Now(), Resource: change.Resource.String(), Object: change.New, Old: change.Old}
 	if change.Type == lw.Deleted {
 		event.Object, event.Old = change.Old, nil
 	}
-	seen, last := v.limiter.take(number, []output.Event{event}, !hidden)
+	seen, last := v.limiter.take(event.Resource, []output.Event{event}, !hidden)
 	err := v.out.print(nil, nil, seen, true, hidden, flush || last)
 	if last && (err == nil || errors.Is(err, syscall.EPIPE)) { // the goal is reached, although the reader may have exited
 		return v.limiter.reason()
@@ -147,19 +133,19 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 		v.out.status.logf("%v", failure.Discovery)
 	}
 	v.logProblems(statuses)
-	v.mu.Lock()
-	v.present = map[catalog.Type]bool{}
-	for _, status := range statuses {
-		v.present[status.Type] = true
-	}
-	v.mu.Unlock()
 	if v.limits.once {
 		return v.printSnapshot(failed)
 	}
 	if v.limiter.listed() {
 		return v.limiter.reason()
 	}
-	v.logChanges(ctx)
+	for range v.StatusChanges(ctx) { // log when types can no longer be followed, and when they can again
+		select {
+		case <-time.After(time.Second): // an outage affects many types at the same time, and most of them reconnect soon
+			v.logProblems(v.Statuses())
+		case <-ctx.Done():
+		}
+	}
 	return context.Cause(ctx)
 }
 
@@ -191,37 +177,6 @@ func (v *viewer) printSnapshot(incomplete bool) error {
 	return errDone
 }
 
-// logChanges logs when types can no longer be followed, and when they can again, until ctx is done. It waits for a
-// second after each change. An outage affects many types at the same time, and most of them reconnect within that
-// second.
-func (v *viewer) logChanges(ctx context.Context) {
-	changes := make(chan catalog.Status)
-	go func() {
-		defer close(changes)
-		for status := range v.StatusChanges(ctx) {
-			changes <- status
-		}
-	}()
-	var pending []catalog.Status
-	var due <-chan time.Time
-	for {
-		select {
-		case status, ok := <-changes:
-			if !ok {
-				return
-			}
-			pending = append(pending, status)
-			if due == nil {
-				due = time.After(time.Second)
-			}
-		case <-due:
-			due = nil
-			v.logProblems(pending)
-			pending = nil
-		}
-	}
-}
-
 // problem describes why a type's objects may be missing or stale. It returns "" if they are current.
 func (v *viewer) problem(status catalog.Status) string {
 	switch status.State {
@@ -237,19 +192,14 @@ func (v *viewer) problem(status catalog.Status) string {
 // logProblems logs the types whose problem has changed. Types with the same problem share a line, which contains the
 // cause from the first of them.
 func (v *viewer) logProblems(statuses []catalog.Status) {
-	latest := map[string]catalog.Status{}
-	for _, status := range statuses {
-		latest[status.Type.String()] = status
-	}
 	names, causes := map[string][]string{}, map[string]error{}
-	for _, name := range slices.Sorted(maps.Keys(latest)) {
-		status := latest[name]
+	for _, status := range statuses {
 		problem := v.problem(status)
 		if problem == v.logged[status.Type] {
 			continue
 		}
 		v.logged[status.Type] = problem
-		names[problem] = append(names[problem], name)
+		names[problem] = append(names[problem], status.Type.String())
 		causes[problem] = cmp.Or(causes[problem], status.Cause)
 	}
 	for _, problem := range slices.Sorted(maps.Keys(names)) {

@@ -95,7 +95,7 @@ func TestEverythingPrintsOnlyLaterObjectsWithWatchOnly(t *testing.T) {
 }
 
 func TestEverythingRejectsFlagsForOneResource(t *testing.T) {
-	for _, args := range []string{"everything pods", "everything -o wide", "everything --from 5", "everything --resume x", "everything --types Normal", "everything --record x", "everything --stats"} {
+	for _, args := range []string{"everything pods", "everything -o wide", "everything --from 5", "everything --resume x", "everything --types Normal", "everything --record x"} {
 		code, _, errs := lwcat(t, strings.Fields("-s http://127.0.0.1:1 "+args)...)
 		require.Equal(t, exitUsage, code, args)
 		require.Contains(t, errs, "everything", args)

@@ -15,7 +15,7 @@ type config struct {
 	resources resourceOptions
 	output    outputOptions
 	limits    rangeOptions
-	log       logOptions
+	verbose   bool
 	recording recordOptions
 }
 
@@ -51,27 +51,17 @@ func (o *outputOptions) validate() (err error) {
 	return err
 }
 
-// section is a titled group of flags in the help.
-type section struct {
-	title string
-	flags *pflag.FlagSet
-}
-
-func (c *config) sections(terminal bool) []section {
-	make := func(title string, register func(*pflag.FlagSet)) section {
-		set := pflag.NewFlagSet("", pflag.ContinueOnError)
-		set.SortFlags = false
-		register(set)
-		return section{title, set}
-	}
-	return []section{
-		make("Where", c.server.flags),
-		make("What", c.resources.flags),
-		make("How", func(set *pflag.FlagSet) { c.output.flags(set, terminal) }),
-		make("When", c.limits.flags),
-		make("Messages", c.log.flags),
-		make("Recordings", c.recording.flags),
-	}
+// flags returns the flags, which set the fields of c.
+func (c *config) flags(terminal bool) *pflag.FlagSet {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.SortFlags = false
+	c.server.flags(set)
+	c.resources.flags(set)
+	c.output.flags(set, terminal)
+	c.limits.flags(set)
+	set.BoolVarP(&c.verbose, "verbose", "v", false, "log every request")
+	c.recording.flags(set)
+	return set
 }
 
 func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) error {
@@ -93,11 +83,8 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	if err := c.validateEverything(flags); err != nil {
 		return err
 	}
-	if c.output.wide && c.resources.metadataOnly {
-		return errors.New("-o wide needs more than metadata: omit --metadata-only")
-	}
-	if c.output.wide && (c.recording.record != "" || c.recording.replay != "") {
-		return errors.New("-o wide prints the server's columns, which recordings do not contain: omit --record and --replay")
+	if c.output.wide && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
+		return errors.New("-o wide prints the server's columns, which metadata and recordings do not contain: omit --metadata-only, --record and --replay")
 	}
 	return nil
 }

@@ -3,71 +3,91 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
-const about = `lwcat lists each collection and then watches it. It resumes interrupted watches and relists if necessary.
-Events go to standard output, and messages about the connection go to standard error. Applying the
-printed events always yields the server's state: after a relist, lwcat prints only the changes.
+// shortHelp is the help with the most common flags.
+const shortHelp = `lwcat prints the events of Kubernetes collections until you stop it.
+
+Examples:
+  lwcat -A pods                                      follow the Pods in all namespaces
+  lwcat deploy/web -o diff                           show which fields change
+  lwcat pod/web-0 --until condition=Ready --timeout 2m && echo up
+  lwcat --once nodes -o jsonl | jq -r .object.metadata.name
+  lwcat -n shop everything                           follow all resources in a namespace
+
+Usage: lwcat [flags] RESOURCE|PATH...
+RESOURCE is a name as in kubectl, such as pods, po, deploy.apps, deployments.v1.apps or pod/web-0.
+The name "everything" stands for all resources of the server, also those that appear later.
+PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
+
+Flags:
+      --context NAME           use this context of the kubeconfig
+  -s, --server URL             use this API server, for example https://127.0.0.1:6443
+  -n, --namespace NAME         follow objects in this namespace, or in several, such as a,b
+  -A, --all-namespaces         follow objects in all namespaces
+  -l, --selector LABELS        follow only objects with these labels, for example app=web,tier!=db
+      --field-selector FIELDS  follow only objects with these fields, for example spec.nodeName=n1
+  -o, --output FORMAT          jsonl, line, wide, diff, name, yaml, custom-columns=…, jsonpath=…
+      --once                   list, print, exit
+      --watch-only             print only changes, not the existing objects
+      --count N                exit after N events
+      --timeout TIME           exit after TIME, for example 30s or 5m
+      --until CONDITION        exit when the condition holds
+
+Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --until, --count or
+--once did not occur; 130 interrupted.
+
+More: lwcat help all, lwcat help until, lwcat version, lwcat completion bash|zsh|fish|powershell
 `
 
-// manual returns the manual page in troff with the macros of man(7).
-func manual(root *cobra.Command) string {
-	var page strings.Builder
-	fmt.Fprintf(&page, ".TH LWCAT 1 %q \"lwcat %s\" \"User Commands\"\n", committed(), escapeRoff(version()))
-	page.WriteString(".SH NAME\nlwcat \\- print the events of Kubernetes collections\n")
-	page.WriteString(".SH SYNOPSIS\n.nf\nlwcat [flags] RESOURCE|PATH...\n")
-	for _, c := range root.Commands() {
-		page.WriteString(escapeRoff("lwcat "+c.Use) + "\n")
+// topics are the arguments of lwcat help.
+var topics = []string{"all", "until"}
+
+// addCommands adds the subcommands. Cobra itself adds the completion subcommand.
+func addCommands(root *cobra.Command) {
+	command := &cobra.Command{
+		Use: "help [TOPIC]", Short: "show the help", ValidArgs: topics, Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, topic := help(root), append(args, "")[0]
+			switch about, _, err := root.Find([]string{topic}); {
+			case topic == "all":
+				text = "Flags of lwcat:\n" + root.Flags().FlagUsagesWrapped(helpWidth-5)
+			case topic == "until":
+				text = "--until CONDITION exits when the condition holds. With several --until flags, all conditions must hold.\n\n" + condition.Grammar
+			case err != nil || topic != "" && about == root:
+				return usageError{fmt.Errorf("unknown help topic %q: expected %s or a command", topic, strings.Join(topics, ", "))}
+			case topic != "":
+				text = help(about)
+			}
+			_, err := fmt.Fprint(cmd.OutOrStdout(), text)
+			return err
+		},
 	}
-	page.WriteString(".fi\n.SH DESCRIPTION\n" + escapeRoff(about))
-	for line := range strings.Lines(strings.TrimLeft(naming, "\n")) {
-		page.WriteString(".PP\n" + escapeRoff(line))
-	}
-	page.WriteString(".SH COMMANDS\n")
-	for _, c := range root.Commands() {
-		fmt.Fprintf(&page, ".TP\n.B %s\n%s\n", escapeRoff(c.Use), escapeRoff(c.Short))
-	}
-	page.WriteString(".SH OPTIONS\n")
-	for _, section := range new(config).sections(false) {
-		fmt.Fprintf(&page, ".SS %s\n", section.title)
-		section.flags.VisitAll(func(flag *pflag.Flag) { page.WriteString(option(flag)) })
-	}
-	page.WriteString(".SH CONDITIONS\n.nf\n" + escapeRoff(condition.Grammar) + ".fi\n")
-	page.WriteString(".SH EXIT STATUS\n" + escapeRoff(strings.TrimSpace(strings.TrimPrefix(exitCodes, "\nExit codes: "))) + "\n")
-	page.WriteString(".SH EXAMPLES\n.nf\n" + escapeRoff(strings.TrimPrefix(examples, "\nExamples:\n")) + ".fi\n")
-	return page.String()
+	root.SetHelpCommand(command)
+	root.AddCommand(command, &cobra.Command{
+		Use: "version", Short: "print the version of lwcat", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lwcat %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	})
 }
 
-// option formats a flag, for example "-o, --output FORMAT", with its description.
-func option(flag *pflag.Flag) string {
-	kind, usage := pflag.UnquoteUsage(flag)
-	name := "--" + flag.Name
-	if flag.Shorthand != "" {
-		name = "-" + flag.Shorthand + ", " + name
-	}
-	text := fmt.Sprintf(".TP\n\\fB%s\\fR", escapeRoff(name))
-	if kind != "" && flag.NoOptDefVal == "" {
-		text += " \\fI" + escapeRoff(kind) + "\\fR"
-	}
-	if preset := flag.DefValue; preset != "" && preset != "false" && preset != "0" && preset != "[]" && preset != "0s" {
-		usage += " (default: " + preset + ")"
-	}
-	return text + "\n" + escapeRoff(usage) + "\n"
-}
+// helpWidth is the line width of the help in columns.
+const helpWidth = 100
 
-var lineStart = regexp.MustCompile(`(?m)^[.']`)
-
-// escapeRoff escapes backslashes, hyphens and lines that troff would read as requests.
-func escapeRoff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
-	return lineStart.ReplaceAllString(text, `\&$0`)
+// help returns the help for a command.
+func help(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return shortHelp
+	}
+	return fmt.Sprintf("%s\n\nUsage:\n  %s\n\n%s", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), cmd.UseLine(), cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
 }
 
 // version returns the module version from the build information, for example "v1.2.3",
@@ -78,19 +98,4 @@ func version() string {
 		return "(unknown)"
 	}
 	return cmp.Or(info.Main.Version, "(unknown)")
-}
-
-// committed returns the date of the built commit, for example "2026-11-21", or "" if it is unknown.
-func committed() string {
-	info, _ := debug.ReadBuildInfo()
-	if info == nil {
-		return ""
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.time" {
-			day, _, _ := strings.Cut(setting.Value, "T")
-			return day
-		}
-	}
-	return ""
 }

@@ -53,12 +53,7 @@ func (s *connection) withHint(err error) error {
 // kubeconfigHint explains why a kubeconfig cannot be read.
 func kubeconfigHint(err error) string {
 	broken, ok := errors.AsType[*kubeconfig.Error](err)
-	switch {
-	case !ok || broken.Entry != "":
-		return ""
-	case errors.Is(err, fs.ErrPermission):
-		return "lwcat has no permission to read the file: check its permissions with ls -l, or specify another file with --kubeconfig"
-	case errors.Is(err, syscall.EISDIR):
+	if ok && broken.Entry == "" && errors.Is(err, syscall.EISDIR) {
 		return "--kubeconfig and $KUBECONFIG must name files, for example " + broken.File + "/config"
 	}
 	return ""
@@ -126,9 +121,6 @@ func (s *connection) schemeHint(err error) string {
 		strings.Contains(status.Message, text) && strings.Contains(status.Message, "HTTPS") {
 		return "the server uses TLS: did you mean https://" + rest + "?"
 	}
-	if scheme == "http" && errors.Is(err, syscall.ECONNRESET) {
-		return "many TLS servers reset plain HTTP connections: did you mean https://" + rest + "?"
-	}
 	return ""
 }
 
@@ -186,52 +178,20 @@ func (e *streamError) Unwrap() error { return e.error }
 // forbiddenHint explains status 403. It names the user whose permissions the server checked, and a command that
 // repeats the check.
 func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent string) string {
-	resource := status.Kind
-	if status.Group != "" {
-		resource += "." + status.Group
+	resource, check, namespace := strings.TrimSuffix(status.Kind+"."+status.Group, "."), "watch", ""
+	subject, verbs, as := "the server accepted "+sent+", but the user it identifies", "verbs list and watch", ""
+	if failed, ok := errors.AsType[*streamError](err); ok {
+		if namespace = " --all-namespaces"; failed.resource.Namespace != "" {
+			namespace = " --namespace " + failed.resource.Namespace
+		}
 	}
 	if strings.Contains(status.Message, "cannot impersonate") {
-		return fmt.Sprintf("the server accepted %s, but the user it identifies needs a role that allows the verb impersonate for %s; check with kubectl auth can-i impersonate %[2]s%s", sent, resource, s.kubectlFlags())
-	}
-	where, impersonated := "", ""
-	if failed, ok := errors.AsType[*streamError](err); ok {
-		namespace := failed.resource.Namespace
-		if _, rest, found := strings.Cut(failed.resource.Raw, "/namespaces/"); found {
-			namespace, _, _ = strings.Cut(rest, "/")
-		}
-		where = " --all-namespaces"
-		if namespace != "" {
-			where = " --namespace " + shellQuote(namespace)
+		check, verbs, namespace = "impersonate", "verb impersonate", ""
+	} else if users := s.HTTP.Header["Impersonate-User"]; users != nil {
+		subject, as = fmt.Sprintf("the impersonated user %q", users[0]), fmt.Sprintf(" --as %q", users[0])
+		for _, group := range s.HTTP.Header["Impersonate-Group"] {
+			as += fmt.Sprintf(" --as-group %q", group)
 		}
 	}
-	subject := "the server accepted " + sent + ", but the user it identifies"
-	for _, user := range s.HTTP.Header["Impersonate-User"] {
-		subject = fmt.Sprintf("the impersonated user %q", user)
-		impersonated = " --as " + shellQuote(user)
-	}
-	for _, group := range s.HTTP.Header["Impersonate-Group"] {
-		impersonated += " --as-group " + shellQuote(group)
-	}
-	return fmt.Sprintf("%s needs a role that allows the verbs list and watch for %s; check with kubectl auth can-i watch %[2]s%s%s%s", subject, resource, where, s.kubectlFlags(), impersonated)
-}
-
-// kubectlFlags returns the flags that make kubectl use the same connection as lwcat. It hides the token.
-func (s *connection) kubectlFlags() (flags string) {
-	for _, f := range [][2]string{{"kubeconfig", s.flags.Path}, {"context", s.Context}, {"cluster", s.flags.Cluster}, {"user", s.flags.User}, {"server", s.flags.Server}} {
-		if f[1] != "" {
-			flags += " --" + f[0] + " " + shellQuote(f[1])
-		}
-	}
-	if s.flags.Token != "" {
-		flags += " --token TOKEN"
-	}
-	return flags
-}
-
-// shellQuote quotes text if a shell would not read it as one literal word.
-func shellQuote(text string) string {
-	if isWord(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return fmt.Sprintf("%s needs a role that allows the %s for %s; check with kubectl auth can-i %s %s%s%s", subject, verbs, resource, check, resource, namespace, as)
 }

@@ -115,7 +115,7 @@ func TestRejectionHints(t *testing.T) {
 	requireHint(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the server rejected the token in "+path)
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
 	require.Equal(t, exitError, code)
-	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the server accepted the token from --token, but the user it identifies needs a role that allows the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces --server http://[0-9.:]+ --token TOKEN\n$`, errs)
+	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the server accepted the token from --token, but the user it identifies needs a role that allows the verbs list and watch for deployments.apps; check with kubectl auth can-i watch deployments.apps --all-namespaces\n$`, errs)
 
 	plugin := func(script string) string {
 		return config("{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: " + file(t, "login", "#!/bin/sh\n"+script+"\n") + "}}")
@@ -133,9 +133,9 @@ func TestRejectionHints(t *testing.T) {
 func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 	for message, want := range map[string]string{
 		"pods is forbidden: User \"jane doe\" cannot watch resource": "the impersonated user \"jane doe\" needs a role that allows the verbs list and watch for pods; " +
-			"check with kubectl auth can-i watch pods --namespace shop --context x --as 'jane doe' --as-group dev --as-group ops",
+			"check with kubectl auth can-i watch pods --namespace shop --as \"jane doe\" --as-group \"dev\" --as-group \"ops\"",
 		"users is forbidden: User \"dev\" cannot impersonate resource": "the server accepted the client certificate of user \"dev\", but the user it identifies needs a role that allows the verb impersonate for users; " +
-			"check with kubectl auth can-i impersonate users --context x",
+			"check with kubectl auth can-i impersonate users",
 	} {
 		rejection := &lw.StatusError{Code: http.StatusForbidden, Message: message, Kind: strings.Fields(message)[0]}
 		c := &connection{Config: &kubeconfig.Config{Server: "https://s", Context: "x", User: "dev", HTTP: &lwhttp.Options{

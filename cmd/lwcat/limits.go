@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -53,16 +54,10 @@ func (o *rangeOptions) validate() error {
 		return errors.New("--from and --resume both set the starting point: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
 		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: do not combine these flags")
-	case slices.Contains(o.until, ""):
-		return errors.New("--until is empty: expected a condition such as status.phase=Running")
-	case o.from == "" && o.set.Changed("from"):
-		return errors.New("--from is empty: expected a resourceVersion")
 	case o.resume == "" && o.set.Changed("resume"):
 		return errors.New("--resume is empty: expected a file name")
-	case strings.Trim(o.from, "0123456789") != "":
-		return fmt.Errorf("--from is %q: expected a resourceVersion such as 12345", o.from)
-	case o.from == "0":
-		return errors.New("--from 0 means any resourceVersion: omit --from to start with a list")
+	case o.set.Changed("from") && !versionPattern.MatchString(o.from):
+		return fmt.Errorf("--from is %q: expected a resourceVersion such as 12345; omit --from to start with a list", o.from)
 	}
 	for _, text := range o.until {
 		parsed, err := condition.Parse(text)
@@ -77,6 +72,9 @@ func (o *rangeOptions) validate() error {
 	return nil
 }
 
+// versionPattern matches resourceVersions, except 0, which means any resourceVersion.
+var versionPattern = regexp.MustCompile(`^[1-9][0-9]*$`)
+
 // rolloutKinds are the resources for which --until rollout works.
 var rolloutKinds = []string{"deployments.apps", "statefulsets.apps", "daemonsets.apps"}
 
@@ -84,7 +82,7 @@ var rolloutKinds = []string{"deployments.apps", "statefulsets.apps", "daemonsets
 func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	for _, r := range resources {
 		rollout := slices.ContainsFunc(o.conditions, (*condition.Condition).Rollout)
-		if rollout && r.Raw == "" && !slices.Contains(rolloutKinds, shortName(r)) {
+		if rollout && !slices.Contains(rolloutKinds, shortName(r)) {
 			return usageError{fmt.Errorf("--until rollout needs Deployments, StatefulSets or DaemonSets, not %s: use condition=Ready or a field", shortName(r))}
 		}
 	}
@@ -109,12 +107,17 @@ func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.C
 // hasGoal reports whether the run has a goal, --until or --count, so that reaching --timeout first is a failure.
 func (o *rangeOptions) hasGoal() bool { return len(o.until) > 0 || o.count > 0 }
 
-// goal describes the condition or event that the run waits for.
+// goal describes what must happen before the run may end, or returns "" if it may end at any time.
 func (o *rangeOptions) goal() string {
-	if len(o.until) > 0 {
+	switch {
+	case len(o.until) > 0:
 		return strings.Join(o.until, " and ")
+	case o.count > 0:
+		return fmt.Sprintf("event number %d", o.count)
+	case o.once:
+		return "the end of the list"
 	}
-	return fmt.Sprintf("event number %d", o.count)
+	return ""
 }
 
 // limiter ends the output of all streams when --until or --count is met.
@@ -132,7 +135,7 @@ func newLimiter(o *rangeOptions, collections int) *limiter {
 
 // take accepts events until --count or --until ends the output. It returns the accepted events, and whether the
 // last of them ends the run. If counts is false, the events are not printed, and --count ignores them.
-func (l *limiter) take(collection int, events []output.Event, counts bool) (seen []output.Event, last bool) {
+func (l *limiter) take(collection string, events []output.Event, counts bool) (seen []output.Event, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range events {

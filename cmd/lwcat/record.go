@@ -60,12 +60,10 @@ func cutSpeed(text string) (file string, speed float64, err error) {
 	if _, err := os.Stat(text); err == nil || at < 0 {
 		return text, 1, nil
 	}
-	if text[at+1:] == "max" {
-		return text[:at], 0, nil
-	}
-	speed, err = strconv.ParseFloat(text[at+1:], 64)
-	if err != nil || !(speed >= 0.001 && speed <= 1e6) {
-		return "", 0, fmt.Errorf("invalid speed %q: expected a number from 0.001 to 1000000, or max", text[at+1:])
+	number := text[at+1:]
+	speed, err = strconv.ParseFloat(number, 64) // 0 for max
+	if number != "max" && (err != nil || !(speed >= 0.001 && speed <= 1e6)) {
+		return "", 0, fmt.Errorf("invalid speed %q: expected a number from 0.001 to 1000000, or max", number)
 	}
 	return text[:at], speed, nil
 }
@@ -118,8 +116,7 @@ func (r *recorder) write(s *stream, event *lw.Event[*lw.Object], changes []outpu
 			Key: lw.KeyOf(e.Object).String(), ResourceVersion: e.Object.GetResourceVersion(), Object: json.RawMessage(e.Object.Raw()),
 		}))
 	}
-	switch event.Type {
-	case lw.ListStarted, lw.Synced, lw.WatchStarted, lw.Interrupted, lw.Restored:
+	if slices.Contains([]lw.EventType{lw.ListStarted, lw.Synced, lw.WatchStarted, lw.Interrupted, lw.Restored}, event.Type) {
 		state := recordedEvent{Type: event.Type.String(), Time: time.Now().UTC(), Resource: s.kind, Collection: s.name, ResourceVersion: event.ResourceVersion}
 		if i := event.Interruption; i != nil {
 			state.Error, state.Relist = i.Err.Error(), i.Relist
@@ -152,11 +149,16 @@ func readRecording(file *os.File) iter.Seq2[recordedEvent, error] {
 		}
 		in := bufio.NewReader(file)
 		for number := 1; ; number++ {
+			var event recordedEvent
 			line, err := in.ReadBytes('\n')
-			if err == io.EOF && len(line) == 0 {
+			switch {
+			case err == io.EOF && len(line) == 0:
 				return
+			case err == io.EOF:
+				err = errors.New("the line is incomplete")
+			case err == nil && (json.Unmarshal(line, &event) != nil || event.eventType() == 0): // the error does not quote the line, because that may be part of a Secret
+				err = errors.New("the line is not an event that lwcat --record or lwcat -o jsonl printed")
 			}
-			event, err := parseRecorded(line, err)
 			if err != nil {
 				err = fmt.Errorf("%s: line %d of the recording: %w", file.Name(), number, err)
 			}
@@ -165,22 +167,6 @@ func readRecording(file *os.File) iter.Seq2[recordedEvent, error] {
 			}
 		}
 	}
-}
-
-// parseRecorded parses a line. Its errors do not quote the line, because that may be part of a Secret.
-func parseRecorded(line []byte, err error) (event recordedEvent, _ error) {
-	var old struct{ Format string }
-	switch {
-	case err == io.EOF:
-		return event, errors.New("the line is incomplete")
-	case err != nil:
-		return event, err
-	case json.Unmarshal(line, &event) == nil && event.eventType() != 0:
-		return event, nil
-	case json.Unmarshal(line, &old) == nil && old.Format == "lwcat-recording":
-		return event, errors.New("lwcat wrote it before version 0.1.0, in another format: use the build that wrote it, or record again")
-	}
-	return event, errors.New("the line is not an event that lwcat --record or lwcat -o jsonl printed")
 }
 
 // eventType returns the type of a recorded event, or 0 if it is unknown.
@@ -210,21 +196,15 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 	if err != nil {
 		return err
 	}
-	if err := c.limits.validateResources(resources); err != nil {
-		return err
-	}
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
-	p, stats := newPrinter(c.output.format, stdout, status), newStats()
+	p := newPrinter(c.output.format, stdout, status)
 	streams := map[string]*replayed{}
-	for i, s := range c.newStreams(resources, p, stats) {
+	for i, s := range c.newStreams(resources, p) {
 		s.name = names[i]
 		streams[s.name] = &replayed{stream: s, objects: map[lw.Key]*lw.Object{}}
 	}
-	logTotals := c.logStats(ctx, status, stats)
-	err = cmp.Or(c.play(ctx, file, streams, status), p.flush())
-	logTotals()
-	return err
+	return cmp.Or(c.play(ctx, file, streams, status), p.flush())
 }
 
 // recorded returns the recorded collections that the arguments select, and their names. It ignores everything after
@@ -236,11 +216,8 @@ func (c *config) recorded(file *os.File) (resources []lw.Resource, names []strin
 		if err != nil && names == nil && others == nil {
 			return nil, nil, err
 		}
-		resource, collection := lw.Resource{Raw: event.Resource}, cmp.Or(event.Collection, event.Resource)
-		if !strings.HasPrefix(event.Resource, "/") {
-			plural, group, _ := strings.Cut(event.Resource, ".")
-			resource = lw.Resource{Plural: plural, Group: group}
-		}
+		plural, group, _ := strings.Cut(event.Resource, ".")
+		resource, collection := lw.Resource{Plural: plural, Group: group}, cmp.Or(event.Collection, event.Resource)
 		switch {
 		case err != nil || slices.Contains(names, collection):
 		case len(wanted) == 0 || slices.Contains(wanted, event.Resource) || slices.Contains(wanted, resource.Plural):

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,28 +64,27 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	}
 	var all *discovery.Resources
 	for _, name := range split(o.names) {
-		var found []lw.Resource
-		if strings.HasPrefix(name, "/") {
-			path, err := fromPath(name, o)
-			if err != nil {
+		isPath := strings.HasPrefix(name, "/")
+		if all == nil && !isPath {
+			if all, err = discovery.Ask(ctx, transport); err != nil {
 				return nil, err
 			}
-			found = append(found, path)
+			for i, group := range slices.Sorted(maps.Keys(all.Missing)) {
+				if i == maxWarnings {
+					warn("… and %d more", len(all.Missing)-i)
+					break
+				}
+				warn("some resources could not be discovered: %v", all.Missing[group])
+			}
+		}
+		var found []lw.Resource
+		if isPath {
+			found, err = o.fromPath(name)
 		} else {
-			if all == nil {
-				if all, err = discovery.Ask(ctx, transport); err != nil {
-					return nil, err
-				}
-				for _, missing := range all.Missing[:min(len(all.Missing), maxWarnings)] {
-					warn("some resources could not be discovered: %s", missing)
-				}
-				if more := len(all.Missing) - maxWarnings; more > 0 {
-					warn("… and %d more", more)
-				}
-			}
-			if found, err = collections(all, name, namespaces); err != nil {
-				return nil, hintObjectName(err, name, resources)
-			}
+			found, err = collections(all, name, namespaces)
+		}
+		if err != nil {
+			return nil, hintObjectName(err, name, resources)
 		}
 		for _, resource := range found {
 			if !slices.Contains(resources, resource) {
@@ -108,17 +106,8 @@ func hintObjectName(err error, name string, before []lw.Resource) error {
 	return fmt.Errorf("%w (to name an object, write %s/%s)", err, before[len(before)-1].Plural, name)
 }
 
-// split splits the arguments at commas. It does not split paths, because their queries may contain commas.
-func split(args []string) (names []string) {
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "/") {
-			names = append(names, arg)
-		} else {
-			names = append(names, compact(strings.Split(arg, ","))...)
-		}
-	}
-	return names
-}
+// split splits the arguments at commas.
+func split(args []string) []string { return compact(strings.Split(strings.Join(args, ","), ",")) }
 
 // collections returns the resources for a name such as pods or pod/web-0, one for each namespace.
 func collections(all *discovery.Resources, name string, namespaces []string) (resources []lw.Resource, err error) {
@@ -170,11 +159,15 @@ func (o *resourceOptions) validate() error {
 		return errors.New("no resource given: specify one, for example pods")
 	}
 	for _, name := range names {
-		if err := o.validateName(name); err != nil {
-			return err
+		if strings.HasPrefix(name, "/") {
+			if _, err := o.fromPath(name); err != nil {
+				return err
+			}
+		} else if !objectName.MatchString(name) {
+			return fmt.Errorf("%q does not name an object: expected a name such as pod/web-0, with the namespace in -n", name)
 		}
 	}
-	if kind, object, _ := strings.Cut(o.about, "/"); o.about != "" && (kind == "" || object == "" || strings.Contains(object, "/")) {
+	if o.about != "" && (!strings.Contains(o.about, "/") || !objectName.MatchString(o.about)) {
 		return fmt.Errorf("--for %q does not name an object: expected a name such as pod/web-0", o.about)
 	}
 	o.eventTypes = compact(o.eventTypes)
@@ -184,35 +177,14 @@ func (o *resourceOptions) validate() error {
 		}
 	}
 	o.namespaces = compact(o.namespaces)
-	if len(o.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, o.usesNamespace) {
-		return errors.New("--namespace does not apply to paths: include the namespace in the path, for example /api/v1/namespaces/shop/pods")
-	}
 	if o.allNamespaces {
 		o.namespaces = []string{""}
 	}
 	return nil
 }
 
-// validateName rejects a malformed name before lwcat sends a request.
-func (o *resourceOptions) validateName(name string) error {
-	if strings.HasPrefix(name, "/") {
-		_, err := fromPath(name, o)
-		return err
-	}
-	word, object, slash := strings.Cut(name, "/")
-	if word == "" || slash && (object == "" || strings.Contains(object, "/")) {
-		return fmt.Errorf("%q does not name an object: expected a name such as pod/web-0, with the namespace in -n", name)
-	}
-	return nil
-}
-
-// usesNamespace reports whether -n applies to a name. It applies to a path only if the path contains one of the
-// namespaces given with -n.
-func (o *resourceOptions) usesNamespace(name string) bool {
-	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(o.namespaces, func(namespace string) bool {
-		return strings.Contains(name, "/namespaces/"+namespace+"/")
-	})
-}
+// objectName matches the name of a collection or an object.
+var objectName = regexp.MustCompile(`^[^/]+(/[^/]+)?$`)
 
 // compact removes empty and duplicate names.
 func compact(names []string) (kept []string) {
@@ -224,57 +196,27 @@ func compact(names []string) (kept []string) {
 	return kept
 }
 
-// engineParameters are the query parameters that package lw sets itself. They are removed from paths, because users
-// copy paths from logs.
-var engineParameters = []string{
-	"watch", "resourceVersion", "resourceVersionMatch", "timeout", "timeoutSeconds", "allowWatchBookmarks", "sendInitialEvents",
-	"limit", "continue",
-}
+// apiPath matches the path of a collection, an object or a legacy watch. Its groups are the API group, the version, the
+// namespace, the collection and the object.
+var apiPath = regexp.MustCompile(`^/(?:api|apis/([^/]+))/([^/]+)(?:/watch)?(?:/namespaces/([^/]+))?/([^/?]+)(?:/([^/?]+))?/?$`)
 
-// fromPath returns the resource at a path. It also accepts the path of a single object, and legacy watch paths such
-// as /api/v1/watch/pods.
-func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) {
-	path, query, _ := strings.Cut(raw, "?")
-	resource.Raw, resource.Name, err = splitPath(strings.TrimSuffix(path, "/"))
-	values, queryErr := url.ParseQuery(query)
-	switch {
-	case cmp.Or(err, queryErr) != nil:
-		return resource, fmt.Errorf("%s: %w", raw, cmp.Or(err, queryErr))
-	case resource.Raw == "":
-		return resource, fmt.Errorf("%s is not the path of a collection: expected a path such as /api/v1/pods", raw)
-	case values.Has("labelSelector") && o.labels != "", values.Has("fieldSelector") && (o.fields != "" || resource.Name != ""):
-		return resource, fmt.Errorf("%s already contains a selector: omit the flag, because servers accept only one selector", raw)
-	}
-	for _, name := range engineParameters {
-		values.Del(name)
-	}
-	query = values.Encode()
-	if query != "" {
-		resource.Raw += "?" + query
-	}
-	return resource, nil
-}
-
-var (
-	// apiPath matches the path of a collection or an object. Its groups are the API version, the collection and the
-	// object.
-	apiPath = regexp.MustCompile(`^(/api/[^/]*|/apis/[^/]*/[^/]*)(?:/watch)?((?:/namespaces/[^/]*)?/[^/]*)(?:/([^/]*))?$`)
-	// belowVersion matches all paths below an API version.
-	belowVersion = regexp.MustCompile(`^/(api|apis/[^/]*)/[^/]*/`)
-)
-
-// splitPath splits an API path into the collection's path and the name of an object. It returns other paths
-// unchanged.
-func splitPath(path string) (collection, object string, err error) {
+// fromPath returns the resources at a path, one for each namespace if the flags name some.
+func (o *resourceOptions) fromPath(path string) (resources []lw.Resource, err error) {
 	parts := apiPath.FindStringSubmatch(path)
-	switch {
-	case parts != nil:
-		object, err = url.PathUnescape(parts[3])
-		return parts[1] + parts[2], object, err
-	case belowVersion.MatchString(path):
-		return "", "", errors.New("expected the path of a collection or an object")
+	if parts == nil {
+		return nil, fmt.Errorf("%s is not the path of a collection or an object: expected a path such as /api/v1/pods, with selectors in -l and --field-selector", path)
 	}
-	return path, "", nil
+	resource := lw.Resource{Group: parts[1], Version: parts[2], Namespace: parts[3], Plural: parts[4], Name: parts[5]}
+	if parts[3] != "" && len(o.namespaces) > 0 && !o.allNamespaces && !slices.Contains(o.namespaces, parts[3]) {
+		return nil, fmt.Errorf("--namespace does not name the namespace in %s: omit the flag", path)
+	}
+	if parts[3] != "" || len(o.namespaces) == 0 {
+		return []lw.Resource{resource}, nil
+	}
+	for _, resource.Namespace = range o.namespaces {
+		resources = append(resources, resource)
+	}
+	return resources, nil
 }
 
 // eventTypes are the values of --types.
@@ -288,11 +230,10 @@ func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transpo
 	}
 	terms, prefix := compact([]string{o.fields}), "involvedObject."
 	for _, r := range resources {
-		path, _, _ := strings.Cut(r.Raw, "?")
-		if r.Plural != "events" && !strings.HasSuffix(path, "/events") {
+		if r.Plural != "events" {
 			return usageError{fmt.Errorf("--for and --types apply only to events, not to %s", shortName(r))}
 		}
-		if r.Group != "" || strings.HasPrefix(path, "/apis/") {
+		if r.Group != "" {
 			prefix = "regarding."
 		}
 	}

@@ -47,31 +47,14 @@ func (p *printed) key() lw.Key {
 	return key
 }
 
-// stub is the saved part of an object. It contains none of the object's data, which may be secret.
-type stub struct {
-	Kind       string   `json:"kind,omitempty"`
-	APIVersion string   `json:"apiVersion,omitempty"`
-	Metadata   metadata `json:"metadata"`
-}
-
-type metadata struct {
-	Namespace       string `json:"namespace,omitempty"`
-	Name            string `json:"name"`
-	UID             string `json:"uid"`
-	ResourceVersion string `json:"resourceVersion"`
-}
-
-// savedEntry is the JSON of an entry.
-type savedEntry struct {
-	Collection      string          `json:"collection"`
-	ResourceVersion string          `json:"resourceVersion,omitempty"`
-	Object          json.RawMessage `json:"object,omitempty"`
-}
-
+// text returns the entry as JSON. It contains none of the object's data, which may be secret.
 func (p *printed) text() string {
-	entry := savedEntry{Collection: p.collection, ResourceVersion: p.version}
+	type values = map[string]any
+	entry := values{"collection": p.collection, "resourceVersion": p.version}
 	if o := p.object; o != nil {
-		entry.Object = encode(stub{o.Kind(), o.APIVersion(), metadata{o.GetNamespace(), o.GetName(), o.GetUID(), o.GetResourceVersion()}})
+		entry["object"] = values{"kind": o.Kind(), "apiVersion": o.APIVersion(), "metadata": values{
+			"namespace": o.GetNamespace(), "name": o.GetName(), "uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(),
+		}}
 	}
 	return string(encode(entry))
 }
@@ -92,7 +75,7 @@ func openResume(path, server string) (*resumeFile, error) {
 	var entries []*printed
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("--resume: %w", err)
+		return nil, resumeError(err)
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("--resume: %s is not a regular file: specify another file", path)
 	case err == nil && info.Size() > 0:
@@ -107,29 +90,28 @@ func openResume(path, server string) (*resumeFile, error) {
 func (f *resumeFile) read() (entries []*printed, err error) {
 	reader := cache.NewInformer[*lw.Object](nil, nil)
 	err = savefile.Restore(f.path, reader, f.server, func(text []byte) (*lw.Object, error) {
-		var saved savedEntry
-		if err := json.Unmarshal(text, &saved); err != nil {
-			return nil, err
-		}
-		entry := &printed{collection: saved.Collection, version: saved.ResourceVersion}
-		if saved.Object != nil {
-			if entry.object, err = lw.ParseObject(saved.Object); err != nil {
-				return nil, err
-			}
+		saved, err := lw.ParseValue(text)
+		entry := &printed{collection: saved.Get("collection").String(), version: saved.Get("resourceVersion").String()}
+		if object := saved.Get("object"); object.Exists() {
+			entry.object, err = lw.ParseObject([]byte(object.Raw()))
 		}
 		entries = append(entries, entry)
-		return nil, nil
+		return nil, err
 	})
 	switch {
 	case errors.Is(err, cache.ErrForeign):
-		return nil, fmt.Errorf("--resume: use a separate file for each server: %w", err)
+		err = fmt.Errorf("use a separate file for each server: %w", err)
 	case errors.Is(err, cache.ErrCorrupt):
-		return nil, fmt.Errorf("--resume: %s is not a resume file, or another version of lwcat wrote it: "+
-			"delete it to print all objects again, or specify another file: %w", f.path, err)
-	case err != nil:
-		return nil, fmt.Errorf("--resume: %w", err)
+		err = fmt.Errorf("%s is not a resume file, or another version of lwcat wrote it: delete it to print all objects again, or specify another file: %w", f.path, err)
 	}
-	return entries, nil
+	return entries, resumeError(err)
+}
+
+func resumeError(err error) error {
+	if err != nil {
+		err = fmt.Errorf("--resume: %w", err)
+	}
+	return err
 }
 
 // restore returns a collection's resourceVersion and objects. found is false if no run has printed the collection.
@@ -198,10 +180,7 @@ func (f *resumeFile) save(snapshot *cache.Snapshot[*printed]) error {
 		f.saved = snapshot
 		f.info, err = os.Stat(f.path)
 	}
-	if err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
-	return nil
+	return resumeError(err)
 }
 
 // isStub reports whether an object is a stub. Unlike objects from a server, stubs have no creation timestamp.

@@ -296,7 +296,7 @@ func TestResumeFileKeepsOtherCollections(t *testing.T) {
 	require.True(t, found)
 	require.Equal(t, "3", version)
 	require.Len(t, objects, 1)
-	require.Equal(t, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"b","uid":"u","resourceVersion":"2"}}`, objects[0].Raw())
+	require.JSONEq(t, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"b","namespace":"","uid":"u","resourceVersion":"2"}}`, objects[0].Raw())
 	s.config.resources.labels = "app=web"
 	_, _, found = p.resume.restore(s.resumeID())
 	require.False(t, found)

@@ -13,7 +13,7 @@ import (
 )
 
 // verboseArguments enable all messages of lwcat.
-const verboseArguments = "-v --stats --once --timeout 20s"
+const verboseArguments = "-v --once --timeout 20s"
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 	for _, path := range []string{"/echo500", "/nowhere", "/noURL", "/loop", "/cut"} {
 		for _, name := range []string{"cm", "/api/v1/configmaps", "/api/v1/configmaps --transport ws", "/api/v1/configmaps --transport auto"} {
-			args := append(strings.Fields("-v --stats --once --timeout 500ms "+name), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
+			args := append(strings.Fields("-v --once --timeout 500ms "+name), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
 			code, out := v.run(nil, args...)
 			require.Empty(t, out, "%s: %d", path, code)
 		}
@@ -36,7 +36,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	recordings := t.TempDir() // separate folder, because a recording may contain secrets that the server sends
 	for _, path := range []string{"/echoStatus", "/echoEvent"} {
 		for _, more := range []string{"-o jsonl", "-o wide", "--transport ws", "--transport auto", "--record " + filepath.Join(recordings, path)} {
-			args := append(strings.Fields("-v --stats --timeout 300ms /api/v1/configmaps "+more), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
+			args := append(strings.Fields("-v --timeout 300ms /api/v1/configmaps "+more), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
 			_, _ = v.run(nil, args...)
 		}
 	}
@@ -51,7 +51,7 @@ func TestConnectionErrorsShowNoSecrets(t *testing.T) {
 	password := v.secrets.New("the proxy's password")
 	proxy := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: v.proxy}).String()
 	nobody := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: "127.0.0.1:1"}).String()
-	flags := []string{"-v", "--stats", "--once", "--token", v.token, "/api/v1/configmaps"}
+	flags := []string{"-v", "--once", "--token", v.token, "/api/v1/configmaps"}
 	for name, c := range map[string]struct {
 		env   []string
 		args  []string
@@ -108,7 +108,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		code, _ := v.run(nil, append(strings.Fields(verboseArguments+" -A cm "+files), "--kubeconfig", v.kubeconfigFor(user, "/ok", nil))...)
 		require.Zero(t, code, user)
 	}
-	code, out := v.run(nil, strings.Fields("-v --stats --replay rec1@max")...)
+	code, out := v.run(nil, strings.Fields("-v --replay rec1@max")...)
 	require.Zero(t, code)
 	v.secrets.Absent(t, "a replay", out)
 	require.Equal(t, 4, v.secrets.AbsentFrom(t, v.work))
@@ -120,7 +120,7 @@ func TestMessagesShowNoObjectSecrets(t *testing.T) {
 	v := newSecretsFixture(t)
 	for _, path := range []string{"/garbage", "/wrong"} {
 		for _, format := range []string{"jsonl", "wide"} {
-			code, _ := v.run(nil, "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token, "-v", "--stats", "--once", "--timeout", "300ms", "-o", format, "/api/v1/secrets")
+			code, _ := v.run(nil, "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token, "-v", "--once", "--timeout", "300ms", "-o", format, "/api/v1/secrets")
 			require.NotEqual(t, exitUsage, code)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 // stream prints the events of one collection.
 type stream struct {
 	config   *config
-	number   int
 	resource lw.Resource
 	kind     string // resource name in the output
 	out      *printer
@@ -50,9 +49,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	informer := cache.NewInformer(client, opts)
 	s.store = informer.Store()
 	s.restore(informer)
-	trace := s.status.trace(s.verbose)
-	s.meter.addTo(trace)
-	for event, changes := range informer.Follow(lw.WithTrace(ctx, trace)) {
+	for event, changes := range informer.Follow(ctx) {
 		if s.restoring {
 			if err := s.restoreEvent(event); err != nil {
 				return err
@@ -114,21 +111,17 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 
 // handle prints the changes that an event has caused. It returns true if this event ends the run.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (last bool, err error) {
-	s.meter.decoded(event.Type)
 	if event.Type != lw.Added {
 		s.listing = event.Type == lw.ListStarted
 	}
 	s.noInitialState = s.noInitialState && event.Type != lw.ListStarted
 	hidden := s.config.limits.watchOnly && !s.synced
-	seen, last := s.limiter.take(s.number, changes, !hidden)
+	seen, last := s.limiter.take(s.resource.String(), changes, !hidden)
 	err = s.out.print(s, &event, seen, len(seen) == len(changes), hidden, !hidden && (!s.listing || last))
 	if errors.Is(err, syscall.EPIPE) && s.limiter.reason() == errDone {
 		return true, errDone // success, because the condition holds, even if the reader of the output has exited
 	} else if err != nil {
 		return true, err
-	}
-	if !hidden {
-		s.meter.printed(len(seen), s.synced)
 	}
 	if event.Interruption != nil && event.Interruption.Final {
 		return true, &streamError{s.resource, event.Interruption.Err}
@@ -160,11 +153,7 @@ func (s *stream) markListed() (last bool) {
 type notFoundError struct{ resource lw.Resource }
 
 func (e *notFoundError) Error() string {
-	text := fmt.Sprintf("%s %q not found", shortName(e.resource), e.resource.Name)
-	if e.resource.Namespace != "" {
-		text += fmt.Sprintf(" in namespace %q", e.resource.Namespace)
-	}
-	return text
+	return fmt.Sprintf("%s %q not found", shortName(e.resource), e.resource.Name)
 }
 
 // errFailed reports that a stream failed while other streams continued. The stream's own error has already been
@@ -193,13 +182,8 @@ func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
 		if err == nil {
 			_ = body.Close()
 		}
-		status, ok := errors.AsType[*lw.StatusError](err)
-		switch {
-		case !ok || status.Code != http.StatusNotFound || status.Name != name: // the response does not prove that the namespace is missing
-		case s.config.limits.once:
-			s.status.logOnce("namespace %q does not exist", name)
-		default:
-			s.status.logOnce("namespace %q does not exist: waiting for it", name)
+		if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Code == http.StatusNotFound && status.Name == name { // otherwise, the response does not prove that the namespace is missing
+			s.status.logOnce("namespace %q does not exist%s", name, map[bool]string{false: ": waiting for it"}[s.config.limits.once])
 		}
 	})
 }

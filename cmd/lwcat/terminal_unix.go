@@ -9,15 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth returns the number of columns of a terminal, or 0 if the file is not a terminal.
-func terminalWidth(f *os.File) int {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
-}
-
 // onReaderGone calls gone when the reader of a pipe, for example head, closes it. It blocks until then or until ctx is
 // done. Otherwise, lwcat would notice only at its next write, which may be hours later.
 func onReaderGone(ctx context.Context, out *os.File, gone func()) {

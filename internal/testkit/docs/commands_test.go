@@ -60,7 +60,7 @@ func commands(b Block) (found []command, err error) {
 var execStart = regexp.MustCompile(`(?m)^ExecStart=\S*/(.*)$`)
 
 // ends matches lwcat commands that exit by themselves or run in the background.
-var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)
+var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|version)\b|\| head|&$`)
 
 // goesOn reports whether the command runs until the test interrupts it.
 func (c command) goesOn() bool {

@@ -218,7 +218,7 @@ func TestOnlySomePackagesImportDependencies(t *testing.T) {
 		"github.com/json-iterator/":      {"lw/codec"},
 		"github.com/modern-go/":          {"lw/codec"},
 		"github.com/klauspost/compress/": {"cache/compact"},
-		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
+		"go.yaml.in/yaml/":               {"transport/kubeconfig"},
 		"github.com/gorilla/websocket":   {"lwtest", "transport/ws", "internal/testkit/wire"},
 		"go.uber.org/goleak":             {"internal/testkit/leak"},
 		"text/template":                  {}, // adds 1.3 MB to lwcat, because the linker then keeps every exported method

@@ -1,16 +1,15 @@
-// Package condition implements the conditions that --until accepts, for example status.phase=Running.
+// Package condition implements the conditions that --until and --where accept, for example status.phase=Running.
 package condition
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
-	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -50,31 +49,45 @@ type SyntaxError struct{ Text, Problem string }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.Text, e.Problem) }
 
+// complete contains the one-word conditions, which cannot be combined with other terms.
+var complete = map[string]Condition{
+	"exists": {}, "create": {}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
+}
+
 // Parse parses a condition. The error is a *[SyntaxError].
 func Parse(text string) (*Condition, error) {
-	c := &Condition{}
 	rest := strings.TrimSpace(text)
-	if whole, ok := complete[rest]; ok {
+	if whole, ok := complete[strings.ToLower(rest)]; ok {
 		return &whole, nil
 	}
+	c := &Condition{}
 	rest = strings.TrimPrefix(rest, "jsonpath=") // kubectl wait requires this prefix
-	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
+	for over, word := range []string{"any ", "all ", "none "} {
 		if after, found := strings.CutPrefix(rest, word); found {
-			c.over, rest = over, after
+			c.over, rest = quantifier(over), after
 			break
 		}
 	}
-	parts, problem := splitTerms(rest)
-	for i := 0; i < len(parts) && problem == ""; i++ {
-		var t term
-		t, problem = parseTerm(strings.TrimSpace(parts[i]))
+	for more := true; more; {
+		parts := termPattern.FindStringSubmatch(rest)
+		if parts == nil {
+			return nil, &SyntaxError{text, fmt.Sprintf("expected FIELD, FIELD OP VALUE or condition=TYPE, and && between them, but found %q; quote a value with special characters", rest)}
+		}
+		t, err := parseTerm(parts[1], parts[2], parts[3])
+		if err != nil {
+			return nil, &SyntaxError{text, err.Error()}
+		}
 		c.terms = append(c.terms, t)
-	}
-	if problem != "" {
-		return nil, &SyntaxError{Text: text, Problem: problem}
+		rest, more = rest[len(parts[0]):], parts[4] != ""
 	}
 	return c, nil
 }
+
+// termPattern matches a term up to the next &&. Its groups are the field, the operator, the value and &&.
+var termPattern = regexp.MustCompile(`(?s)^\s*(` + quoted + `|[^\s=!<>&|,"'{}]+)\s*(?:(==|!=|<=|>=|<|>|=)\s*(` + quoted + `|[^\s=!<>~&|,"'{}][^\s&|,"']*))?\s*(&&|$)`)
+
+// quoted matches a string in quotes, or a path in braces.
+const quoted = `"[^"]*"|'[^']*'|\{(?:"[^"]*"|'[^']*'|[^}"'])*\}`
 
 // Rollout reports whether the condition waits for a rollout.
 func (c *Condition) Rollout() bool { return c.rollout }
@@ -83,71 +96,6 @@ func (c *Condition) Rollout() bool { return c.rollout }
 // collection.
 func (c *Condition) NeedsAll() bool { return c.over != anyOf }
 
-// splitTerms splits a string at && outside quotes. It rejects other operators between terms.
-func splitTerms(text string) (terms []string, problem string) {
-	start, quote := 0, byte(0)
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case strings.HasPrefix(text[i:], "&&"):
-			terms = append(terms, text[start:i])
-			i++
-			start = i + 1
-		case c == '|':
-			return nil, "| and || are not supported: use && if all terms must match, or \"none\" with the opposite terms; quote a value that contains \"|\""
-		case c == '&' || c == ',':
-			return nil, fmt.Sprintf("expected && between terms, but found %q; quote a value that contains %[1]q", string(c))
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Sprintf("a closing %c is missing", quote)
-	}
-	return append(terms, text[start:]), ""
-}
-
-// corrections maps lower-case words that users write by mistake to the intended conditions.
-var corrections = map[string]string{
-	"create": "exists", "created": "exists", "exist": "exists", "gone": "deleted", "removed": "deleted", "complete": "condition=Complete",
-	"ready": "condition=Ready", "available": "condition=Available", "running": "status.phase=Running", "pending": "status.phase=Pending",
-	"succeeded": "status.phase=Succeeded", "failed": "status.phase=Failed", "bound": "status.phase=Bound",
-	"phase": "status.phase", "replicas": "spec.replicas", "readyreplicas": "status.readyReplicas", "name": "metadata.name",
-	"condition": "condition=Ready", "any": "any FIELD", "all": "all FIELD", "none": "none FIELD",
-}
-
-// complete contains the one-word conditions, which cannot be combined with other terms.
-var complete = map[string]Condition{"exists": {}, "deleted": {over: noneOf}, "rollout": {over: allOf, rollout: true}}
-
-// correct returns a suggestion if word is used as a field path but is more likely a mistake. Otherwise it returns
-// "".
-func correct(word string, alone bool) (problem string) {
-	lower := strings.ToLower(word)
-	if _, ok := complete[lower]; ok {
-		if word != lower {
-			return word + " is not a field: did you mean " + lower + "?"
-		}
-		return word + " is not a field: " + lower + " cannot be part of a longer condition; use a separate --until for it"
-	}
-	meant := corrections[lower]
-	if near := nearest.Likely(lower, slices.Sorted(maps.Keys(complete))); alone && meant == "" && len(near) > 0 && len(word) > 3 {
-		meant = near[0]
-	}
-	isType := word != "" && word[0] >= 'A' && word[0] <= 'Z' && !strings.ContainsAny(word, " \t.\\[]{}")
-	switch {
-	case meant != "":
-		return word + " is not a field: did you mean " + meant + "?"
-	case isType:
-		return word + " is not a field: did you mean condition=" + word + "?"
-	case alone && word != "" && !strings.ContainsAny(word, " \t.\\[]{}"):
-		return word + " is not a field path: write ." + word + " for a field at the top level"
-	}
-	return ""
-}
-
 func (c *Condition) matches(o *lw.Object) bool {
 	return !slices.ContainsFunc(c.terms, func(t term) bool { return !t(o) })
 }
@@ -155,76 +103,56 @@ func (c *Condition) matches(o *lw.Object) bool {
 // term is a condition on one object.
 type term func(*lw.Object) bool
 
-// operation matches a comparison: its left side, its operator and its right side.
-var operation = regexp.MustCompile(`(?s)^([^=!<>]*)(==|!=|<=|>=|<|>|=)(.*)$`)
-
-// trueFor lists the operators that hold if the left value is less than (-1), equal to (0) or greater than (1) the
-// right one.
-var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"=", "==", "<=", ">="}, 1: {">", ">=", "!="}}
-
-func parseTerm(text string) (t term, problem string) {
-	if !strings.ContainsAny(text, "=!<>") {
-		path, problem := parsePath(text, true)
-		return func(o *lw.Object) bool { return isTrue(o.Get(path)) }, problem
-	}
-	parts := operation.FindStringSubmatch(text)
-	if parts == nil {
-		left, _, _ := strings.Cut(text, "!")
-		return nil, "expected one of the operators = == != < <= > >= after " + strings.TrimSpace(left)
-	}
-	left, operator, value := strings.TrimSpace(parts[1]), parts[2], strings.TrimSpace(parts[3])
-	if left == "condition" && strings.Trim(operator, "=") == "" {
+func parseTerm(field, operator, value string) (term, error) {
+	if field == "condition" && strings.Trim(operator, "=") == "" && value != "" {
 		return conditionTerm(value)
 	}
-	path, problem := parsePath(left, false)
-	if problem != "" {
-		return nil, problem
+	left, err := parsePath(field)
+	if err != nil {
+		return nil, err
 	}
-	other, problem := parseValue(operator, value)
+	if operator == "" {
+		return func(o *lw.Object) bool { v := left(o); return v.String() != "" && v.Raw() != "false" }, nil
+	}
+	literal := unquote(value)
+	right := func(*lw.Object) (string, bool) { return literal, true }
+	if literal == value && isField.MatchString(value) {
+		path, err := parsePath(value)
+		if err != nil {
+			return nil, err
+		}
+		right = func(o *lw.Object) (string, bool) { v := path(o); return v.String(), v.Exists() }
+	}
 	return func(o *lw.Object) bool {
-		a := o.Get(path)
-		b, ok := other(o)
-		if !a.Exists() || !ok {
+		a := left(o)
+		b, exists := right(o)
+		if !a.Exists() || !exists {
 			return operator == "!="
 		}
-		return slices.Contains(trueFor[compare(a.String(), b)], operator)
-	}, problem
-}
-
-// parseValue parses the text to the right of an operator. The returned function returns the value, and whether it
-// exists.
-func parseValue(operator, text string) (value func(*lw.Object) (string, bool), problem string) {
-	literal := unquote(text)
-	switch {
-	case text == "":
-		return nil, `expected a value after ` + operator + `; write "" for an empty string`
-	case literal != text:
-	case strings.ContainsAny(text[:1], "=!<>~"):
-		return nil, "expected a value after " + operator + ", quoted if it starts with an operator, but found " + strconv.Quote(text)
-	case strings.ContainsAny(text, " \t\n"):
-		return nil, "quote the value " + strconv.Quote(text) + " because it contains a space, or write && between terms"
-	case isField.MatchString(text):
-		path, problem := parsePath(text, false)
-		return func(o *lw.Object) (string, bool) { v := o.Get(path); return v.String(), v.Exists() }, problem
-	}
-	return func(*lw.Object) (string, bool) { return literal, true }, ""
+		return jsonpath.Holds(a.String(), operator, b)
+	}, nil
 }
 
 // isField matches values that are field paths. A dot before a digit begins a number.
 var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
-// parsePath accepts paths in lw.Value.Get's syntax and kubectl's forms .status.phase and {.status.phase}. Set alone if
-// no operator follows the path, because other mistakes are likely then.
-func parsePath(text string, alone bool) (path, problem string) {
-	written := strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}")
-	if problem := correct(written, alone); problem != "" {
-		return "", problem
+// parsePath returns a function that returns the first value at a path. It accepts kubectl's forms .status.phase and
+// {.status.phase}, and also status.phase.
+func parsePath(text string) (func(*lw.Object) lw.Value, error) {
+	text = unquote(text)
+	if !strings.ContainsAny(text, ".[") {
+		return nil, fmt.Errorf("%s is not a field path: write condition=%[1]s for a condition, or .%[1]s for a field at the top level", cmp.Or(text, `""`))
 	}
-	path = strings.TrimPrefix(written, ".")
-	if _, err := lw.Project(path); err != nil || strings.ContainsAny(path, " \t\n") {
-		return "", "expected a field path such as status.phase, but found " + strconv.Quote(text)
+	path, err := jsonpath.ParsePath(text)
+	if err != nil {
+		return nil, fmt.Errorf("expected a field path such as status.phase, but %w", err)
 	}
-	return path, ""
+	return func(o *lw.Object) (first lw.Value) {
+		for first = range path.Find(o.Get("")) {
+			break
+		}
+		return first
+	}, nil
 }
 
 func unquote(value string) string {
@@ -235,16 +163,13 @@ func unquote(value string) string {
 }
 
 // conditionTerm parses the part of condition=TYPE[=STATUS] after the first equals sign.
-func conditionTerm(text string) (t term, problem string) {
+func conditionTerm(text string) (term, error) {
 	name, status, given := strings.Cut(text, "=")
 	if !given {
 		status = "True"
 	}
-	if name == "" || strings.ContainsAny(name, " \t!<>") {
-		return nil, "expected a condition type, for example condition=Ready, but found " + strconv.Quote(text)
-	}
-	if !strings.EqualFold(status, "True") && !strings.EqualFold(status, "False") && !strings.EqualFold(status, "Unknown") {
-		return nil, "expected the status True, False or Unknown after condition=" + name + ", but found " + strconv.Quote(status)
+	if !slices.Contains([]string{"true", "false", "unknown"}, strings.ToLower(status)) {
+		return nil, fmt.Errorf("expected the status True, False or Unknown after condition=%s, but found %s", name, strconv.Quote(status))
 	}
 	return func(o *lw.Object) bool {
 		for condition := range o.Get("status.conditions").Elements() {
@@ -253,17 +178,5 @@ func conditionTerm(text string) (t term, problem string) {
 			}
 		}
 		return false
-	}, ""
-}
-
-func isTrue(v lw.Value) bool {
-	return v.String() != "" && v.Raw() != "false"
-}
-
-// compare returns the order of two numbers or, for other values, of two strings.
-func compare(a, b string) int {
-	if order, ok := jsonpath.CompareNumbers(a, b); ok {
-		return order
-	}
-	return strings.Compare(a, b)
+	}, nil
 }

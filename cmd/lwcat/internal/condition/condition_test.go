@@ -15,7 +15,7 @@ func object(t *testing.T, text string) *lw.Object {
 }
 
 func put(t *testing.T, w *Watcher, collection int, o *lw.Object, isNew bool) {
-	require.NoError(t, w.Put(collection, o, isNew))
+	require.NoError(t, w.Put(fmt.Sprint(collection), o, isNew))
 }
 
 func TestTerms(t *testing.T) {
@@ -77,43 +77,36 @@ func TestTerms(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      `expected a field path such as status.phase, but found ""`,
-		"status..phase":         `expected a field path such as status.phase, but found "status..phase"`,
-		"all exists":            `exists is not a field: exists cannot be part of a longer condition; use a separate --until for it`,
-		"Deleted":               `Deleted is not a field: did you mean deleted?`,
-		"exists && a.b":         `exists is not a field: exists cannot be part of a longer condition; use a separate --until for it`,
-		"=x":                    `expected a field path such as status.phase, but found ""`,
-		"status.phase ! x":      `expected one of the operators = == != < <= > >= after status.phase`,
-		"a=1 && ":               `expected a field path such as status.phase, but found ""`,
-		"a=1 && b":              `b is not a field path: write .b for a field at the top level`,
-		"status.phase>>x":       `expected a value after >, quoted if it starts with an operator, but found ">x"`,
-		"status.phase=~R.*":     `expected a value after =, quoted if it starts with an operator, but found "~R.*"`,
-		"status.phase=":         `expected a value after =; write "" for an empty string`,
-		"status phase":          `expected a field path such as status.phase, but found "status phase"`,
-		"status.conditions[0=1": `expected a field path such as status.phase, but found "status.conditions[0"`,
-		"a=3 || b=1":            `| and || are not supported: use && if all terms must match, or "none" with the opposite terms; quote a value that contains "|"`,
-		"a=3,b=1":               `expected && between terms, but found ","; quote a value that contains ","`,
-		"a=3 & b=1":             `expected && between terms, but found "&"; quote a value that contains "&"`,
-		"a=3 and b=1":           `quote the value "3 and b=1" because it contains a space, or write && between terms`,
-		"a='x":                  `a closing ' is missing`,
-		"delete":                `delete is not a field: did you mean deleted?`,
-		"Exist":                 `Exist is not a field: did you mean exists?`,
-		"created":               `created is not a field: did you mean exists?`,
-		"rollot":                `rollot is not a field: did you mean rollout?`,
-		"ready":                 `ready is not a field: did you mean condition=Ready?`,
-		"Ready=True":            `Ready is not a field: did you mean condition=Ready?`,
-		"Established":           `Established is not a field: did you mean condition=Established?`,
-		"condition":             `condition is not a field: did you mean condition=Ready?`,
-		"condition=":            `expected a condition type, for example condition=Ready, but found ""`,
+		"":                      `expected FIELD, FIELD OP VALUE or condition=TYPE, and && between them, but found ""`,
+		"status...":             `expected a field path such as status.phase, but in ".status..."`,
+		"all exists":            `exists is not a field path: write condition=exists for a condition, or .exists for a field at the top level`,
+		"exists && a.b":         `exists is not a field path`,
+		"=x":                    `but found "=x"`,
+		"status.phase ! x":      `but found "status.phase ! x"`,
+		".a=1 && ":              `but found ""`,
+		".a=1 && b":             `b is not a field path: write condition=b for a condition, or .b for a field at the top level`,
+		"foo=3":                 `foo is not a field path`,
+		"status.phase>>x":       `but found "status.phase>>x"; quote a value with special characters`,
+		"status.phase=~R.*":     `but found "status.phase=~R.*"`,
+		"status.phase=":         `but found "status.phase="`,
+		"status phase":          `but found "status phase"`,
+		"status.conditions[0=1": `expected a field path such as status.phase, but in ".status.conditions[0", at byte 20: expected ], found the end`,
+		".a=3 || .b=1":          `and && between them, but found ".a=3 || .b=1"`,
+		".a=3,.b=1":             `but found ".a=3,.b=1"`,
+		".a=3 & .b=1":           `but found ".a=3 & .b=1"`,
+		".a=3 and .b=1":         `but found ".a=3 and .b=1"`,
+		".a='x":                 `but found ".a='x"`,
+		"ready":                 `ready is not a field path: write condition=ready for a condition`,
+		"Ready=True":            `Ready is not a field path: write condition=Ready for a condition`,
+		"condition=":            `but found "condition="`,
 		"condition=Ready=Yes":   `expected the status True, False or Unknown after condition=Ready, but found "Yes"`,
-		"Running":               `Running is not a field: did you mean status.phase=Running?`,
-		"phase=Running":         `phase is not a field: did you mean status.phase?`,
-		"all":                   `all is not a field: did you mean all FIELD?`,
+		"all":                   `all is not a field path`,
 	} {
 		_, err := Parse(text)
 		var syntax *SyntaxError
 		require.ErrorAs(t, err, &syntax, text)
-		require.EqualError(t, err, fmt.Sprintf("condition %q: %s", text, want))
+		require.ErrorContains(t, err, fmt.Sprintf("condition %q: ", text))
+		require.ErrorContains(t, err, want)
 	}
 }
 
@@ -125,7 +118,7 @@ func TestConditionsOfCollections(t *testing.T) {
 		require.NoError(t, err)
 		return Watch([]*Condition{condition}, 2)
 	}
-	w := watch("all ok=1")
+	w := watch("all .ok=1")
 	put(t, w, 0, good, true)
 	w.Complete()
 	require.False(t, w.Holds(), "\"all\" must not hold before both lists are complete")
@@ -136,9 +129,9 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.True(t, w.Holds())
 	put(t, w, 0, bad, false)
 	require.False(t, w.Holds())
-	w.Delete(0, bad)
+	w.Delete("0", bad)
 	require.True(t, w.Holds())
-	w.Delete(1, good)
+	w.Delete("1", good)
 	require.False(t, w.Holds(), "\"all\" must not hold if there are no objects")
 
 	w = watch("deleted")
@@ -146,10 +139,10 @@ func TestConditionsOfCollections(t *testing.T) {
 	w.Complete()
 	w.Complete()
 	require.False(t, w.Holds())
-	w.Delete(0, good)
+	w.Delete("0", good)
 	require.True(t, w.Holds())
 
-	w = watch("ok=1")
+	w = watch(".ok=1")
 	put(t, w, 0, bad, true)
 	require.False(t, w.Holds())
 	put(t, w, 0, good, false)
@@ -158,7 +151,7 @@ func TestConditionsOfCollections(t *testing.T) {
 
 func TestAllConditionsMustHold(t *testing.T) {
 	var conditions []*Condition
-	for _, text := range []string{"a=1", "all b=1"} {
+	for _, text := range []string{".a=1", "all .b=1"} {
 		c, err := Parse(text)
 		require.NoError(t, err)
 		conditions = append(conditions, c)

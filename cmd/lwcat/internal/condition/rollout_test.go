@@ -47,5 +47,5 @@ func TestRollout(t *testing.T) {
 	require.False(t, w.Holds(), "rollout must not hold before the list is complete")
 	w.Complete()
 	require.True(t, w.Holds())
-	require.Error(t, w.Put(0, object(t, `{"kind":"Pod","metadata":{"name":"p"}}`), true))
+	require.Error(t, w.Put("0", object(t, `{"kind":"Pod","metadata":{"name":"p"}}`), true))
 }

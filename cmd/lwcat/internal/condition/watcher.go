@@ -16,7 +16,7 @@ type Watcher struct {
 }
 
 type objectKey struct {
-	collection int
+	collection string
 	key        lw.Key
 }
 
@@ -30,7 +30,7 @@ func Watch(conditions []*Condition, collections int) *Watcher {
 }
 
 // Put adds or updates an object. It returns an error if a rollout cannot complete.
-func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) (err error) {
+func (w *Watcher) Put(collection string, o *lw.Object, isNew bool) (err error) {
 	if isNew {
 		w.objects++
 	}
@@ -52,7 +52,7 @@ func (w *Watcher) Put(collection int, o *lw.Object, isNew bool) (err error) {
 }
 
 // Delete removes an object.
-func (w *Watcher) Delete(collection int, o *lw.Object) {
+func (w *Watcher) Delete(collection string, o *lw.Object) {
 	w.objects--
 	for _, matching := range w.matching {
 		delete(matching, objectKey{collection, lw.KeyOf(o)})

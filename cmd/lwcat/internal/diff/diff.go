@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -38,7 +37,7 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 	switch {
 	case ignored || old == new:
 	case isObject(old) && isObject(new), partly && (isObject(old) || isObject(new)) && (!old.Exists() || !new.Exists()):
-		c.members(path, membersOf(old), membersOf(new), false)
+		c.members(path, membersOf(old), membersOf(new))
 	case isArray(old) && isArray(new):
 		c.arrays(path, old, new)
 	case !equal(old, new):
@@ -47,105 +46,96 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 }
 
 // members compares the members of both values: first those of the new value, then those that only the old value
-// has. A missing member is the zero Value. If element is true, the members are array elements.
-func (c *comparison) members(path Path, before, after members, element bool) {
-	for i, name := range after.names {
-		c.values(path.to(Step{name, i, element}), before.values[name], after.values[name])
-	}
-	for i, name := range before.names {
-		if _, there := after.values[name]; !there {
-			c.values(path.to(Step{name, i, element}), before.values[name], lw.Value{})
-		}
+// has. A missing member is the zero Value.
+func (c *comparison) members(path Path, before, after members) {
+	_, removed := before.shared(after)
+	for _, name := range slices.Concat(after.names, removed) {
+		c.values(path.to(name), before.values[name], after.values[name])
 	}
 }
 
 func (c *comparison) arrays(path Path, old, new lw.Value) {
 	before, after := slices.Collect(old.Elements()), slices.Collect(new.Elements())
 	for _, key := range []string{"name", "type"} {
-		was, ok := namesOf(before, key)
-		is, too := namesOf(after, key)
+		was, ok := elementsOf(before, key)
+		is, too := elementsOf(after, key)
 		if ok && too {
-			c.members(path, was, is, true)
-			if before, after := sharedNames(was, is), sharedNames(is, was); !slices.Equal(before, after) {
+			c.members(path, was, is)
+			before, _ := was.shared(is)
+			if after, _ := is.shared(was); !slices.Equal(before, after) {
 				c.changes = append(c.changes, Change{Path: path, Old: arrayOf(before), New: arrayOf(after), Reorder: true})
 			}
 			return
 		}
 	}
-	first, last := commonEnds(before, after)
-	for i := first; i < len(after)-last; i++ {
-		var value lw.Value
-		if i < len(before)-last {
-			value = before[i]
-		}
-		c.values(path.to(Step{Index: i, Element: true}), value, after[i])
+	for len(before) > 0 && len(after) > 0 && equal(before[len(before)-1], after[len(after)-1]) { // so that a removal shifts no element
+		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
-	for i := max(first, len(after)-last); i < len(before)-last; i++ {
-		c.values(path.to(Step{Index: i, Element: true}), before[i], lw.Value{})
+	longer := max(len(before), len(after))
+	before, after = append(before, make([]lw.Value, longer-len(before))...), append(after, make([]lw.Value, longer-len(after))...)
+	for i := range longer {
+		c.values(path.to(fmt.Sprintf("[%d]", i)), before[i], after[i])
 	}
-}
-
-// sharedNames returns the names that a and b share, in the order of a.
-func sharedNames(a, b members) (names []string) {
-	for _, name := range a.names {
-		if _, there := b.values[name]; there {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// commonEnds returns how many elements are equal at the start and at the end.
-func commonEnds(old, new []lw.Value) (first, last int) {
-	shorter := min(len(old), len(new))
-	for first < shorter && equal(old[first], new[first]) {
-		first++
-	}
-	for last < shorter-first && equal(old[len(old)-1-last], new[len(new)-1-last]) {
-		last++
-	}
-	return first, last
 }
 
 func isObject(v lw.Value) bool { return strings.HasPrefix(v.Raw(), "{") }
 func isArray(v lw.Value) bool  { return strings.HasPrefix(v.Raw(), "[") }
 
-// members are the members of an object, or the named elements of an array, in order.
+// members are the members of an object, or the named elements of an array, in order. Their names are steps of a Path.
 type members struct {
 	names  []string
 	values map[string]lw.Value
 }
 
-// membersOf returns the members of an object. The last of several members with the same name wins, as in most JSON
-// parsers.
+// add adds a member. The last of several members with the same name wins, as in most JSON parsers.
+func (m *members) add(name string, value lw.Value) (isNew bool) {
+	_, known := m.values[name]
+	if !known {
+		m.names = append(m.names, name)
+	}
+	m.values[name] = value
+	return !known
+}
+
+// shared returns the names that m and other share, and those that only m has, in the order of m.
+func (m *members) shared(other members) (both, only []string) {
+	for _, name := range m.names {
+		if _, there := other.values[name]; there {
+			both = append(both, name)
+		} else {
+			only = append(only, name)
+		}
+	}
+	return both, only
+}
+
 func membersOf(v lw.Value) members {
 	m := members{values: map[string]lw.Value{}}
 	for name, value := range v.Members() {
-		if _, twice := m.values[name]; !twice {
-			m.names = append(m.names, name)
-		}
-		m.values[name] = value
+		m.add(escaper.Replace(name), value)
 	}
 	return m
 }
 
-// namesOf returns an array's elements by name. key is the member that contains an element's name, for example
+// elementsOf returns an array's elements by name. key is the member that contains an element's name, for example
 // "type". ok is false if a name is missing or not unique.
-func namesOf(elements []lw.Value, key string) (m members, ok bool) {
+func elementsOf(elements []lw.Value, key string) (m members, ok bool) {
 	m.values = map[string]lw.Value{}
 	for _, element := range elements {
-		value := element.Member(key)
-		name := value.String()
-		if _, twice := m.values[name]; twice || name == "" || value.Raw()[0] != '"' {
+		name := element.Member(key)
+		if name.String() == "" || name.Raw()[0] != '"' || !m.add("["+name.String()+"]", element) {
 			return m, false
 		}
-		m.names = append(m.names, name)
-		m.values[name] = element
 	}
 	return m, true
 }
 
-func arrayOf(names []string) lw.Value {
+// arrayOf returns the names of elements as a JSON array.
+func arrayOf(steps []string) lw.Value {
+	names := []string{}
+	for _, step := range steps {
+		names = append(names, step[1:len(step)-1])
+	}
 	text, _ := json.Marshal(names)  // encoding strings cannot fail
 	value, _ := lw.ParseValue(text) // the text is a JSON array
 	return value
@@ -164,91 +154,52 @@ func decode(v lw.Value) (value any) {
 	return value
 }
 
-// Step selects a member of an object or an element of an array.
-type Step struct {
-	Name    string // name of the member, or the name or type of the element
-	Index   int    // index in the new array, or in the old array for removed elements; ignored for members
-	Element bool
-}
+// Path is the location of a value. It consists of member names, in which a backslash escapes dots and brackets, and of
+// array elements such as [0], [web] or [Ready].
+type Path []string
 
-// Path is the location of a value.
-type Path []Step
-
-// String returns the path in the syntax that [Ignoring] accepts, for example status.conditions[Ready].message.
+// String returns the path, for example status.conditions[Ready].message.
 func (p Path) String() string {
-	var text strings.Builder
-	for i, step := range p {
-		switch {
-		case step.Element && step.Name != "":
-			text.WriteString("[" + step.Name + "]")
-		case step.Element:
-			text.WriteString("[" + strconv.Itoa(step.Index) + "]")
-		default:
-			if i > 0 {
-				text.WriteByte('.')
-			}
-			text.WriteString(escaper.Replace(step.Name))
-		}
-	}
-	return text.String()
+	return strings.TrimPrefix(strings.ReplaceAll("."+strings.Join(p, "."), ".[", "["), ".")
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`)
 
 // to returns a copy of the path with one more step.
-func (p Path) to(step Step) Path { return append(p[:len(p):len(p)], step) }
+func (p Path) to(step string) Path { return append(p[:len(p):len(p)], step) }
 
-// pattern is a path in which [*] matches any element.
-type pattern []Step
-
-// stepPattern matches one step of a pattern: an element in brackets, or a name in which a backslash escapes a character.
+// validPath matches a path, and step matches one of its steps with the dot before it.
 var (
-	stepPattern = regexp.MustCompile(`^(?:\[([^\]]+)\]|\.?((?:[^\\.\[]|\\.)+))`)
-	escaped     = regexp.MustCompile(`\\(.)`)
+	validPath = regexp.MustCompile(`^\.?` + stepText + `(?:\[[^\]]+\]|\.` + stepText + `)*$`)
+	step      = regexp.MustCompile(`\[[^\]]+\]|` + stepText)
 )
 
-// parsePattern parses a path such as metadata.annotations.example\.com/x, status.conditions[*].message or
-// spec.containers[web].image.
-func parsePattern(text string) (p pattern, err error) {
-	for rest := text; rest != "" || p == nil; {
-		step := stepPattern.FindStringSubmatch(rest)
-		if step == nil {
-			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message: syntax error at %q", text, rest)
-		}
-		p = append(p, Step{Name: step[1] + escaped.ReplaceAllString(step[2], "$1"), Element: step[1] != ""})
-		rest = rest[len(step[0]):]
-	}
-	return p, nil
-}
+const stepText = `(?:[^\\.\[]|\\.)+`
 
-// startsWith reports whether the pattern's first steps match path.
-func (p pattern) startsWith(path Path) bool {
+// startsWith reports whether the first steps of p match path. [*] matches any element.
+func (p Path) startsWith(path Path) bool {
 	if len(p) < len(path) {
 		return false
 	}
 	for i, step := range path {
-		if p[i].Element != step.Element {
+		if p[i] != step && (p[i] != "[*]" || step[0] != '[') {
 			return false
 		}
-		if p[i].Name == step.Name || step.Element && (p[i].Name == "*" || p[i].Name == strconv.Itoa(step.Index)) {
-			continue
-		}
-		return false
 	}
 	return true
 }
 
 // Filter selects which parts of an object to compare. The zero Filter selects the whole object.
-type Filter []pattern
+type Filter []Path
 
-// Ignoring returns a filter that ignores these paths and their descendants.
+// Ignoring returns a filter that ignores paths such as metadata.annotations.example\.com/x, status.conditions[*].message
+// or spec.containers[web].image, and their descendants.
 func Ignoring(paths []string) (f Filter, err error) {
-	for _, path := range paths {
-		p, err := parsePattern(path)
-		if err != nil {
-			return f, err
+	for _, text := range paths {
+		if !validPath.MatchString(text) {
+			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message", text)
 		}
-		f = append(f, p)
+		f = append(f, step.FindAllString(text, -1))
 	}
 	return f, nil
 }

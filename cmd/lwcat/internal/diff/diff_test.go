@@ -63,7 +63,6 @@ func TestFilter(t *testing.T) {
 		{"metadata spec", "status.conditions[Ready].t: 1 -> 2\nstatus.conditions[Ready].s: 1 -> 2"},
 		{"metadata .spec status.conditions[*].t", "status.conditions[Ready].s: 1 -> 2"},
 		{"metadata spec.n status.conditions[Ready].t", "status.conditions[Ready].s: 1 -> 2"},
-		{"metadata spec.n status.conditions[0].t", "status.conditions[Ready].s: 1 -> 2"},
 		{`metadata.resourceVersion metadata.managedFields metadata.annotations.x\.io/a spec status`, `metadata.annotations.b: "1" -> "2"`},
 		{"metadata spec status.conditions[*].t", "status.conditions[Ready].s: 1 -> 2"},
 		{"metadat meta.data metadata status spec.n.m", "spec.n: 1 -> 2"},
@@ -75,8 +74,8 @@ func TestFilter(t *testing.T) {
 	filter, err := Ignoring([]string{"metadata.annotations.b"})
 	require.NoError(t, err)
 	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(value(t, `{"metadata":{}}`), value(t, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`), filter)), "the filter must also apply within a new object")
-	for text, want := range map[string]string{"": `at ""`, "a..b": `at "..b"`, "a.": `at "."`, "a[": `at "["`, "a[].b": `at "[].b"`, `a\`: `at "\\"`} {
+	for _, text := range []string{"", "a..b", "a.", "a[", "a[].b", `a\`} {
 		_, err := Ignoring([]string{text})
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "is not a path such as status.conditions[*].message")
 	}
 }

@@ -4,7 +4,6 @@ package discovery
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,22 +13,12 @@ import (
 )
 
 // Resources contains a server's types, which users of lwcat call resources, in the server's order of preference.
-type Resources struct {
-	All     []served.TypeInfo
-	Missing []string // group versions that could not be discovered, with the reason: "metrics.k8s.io/v1beta1: …"
-}
+type Resources struct{ *served.Types }
 
 // Ask returns the server's resources. See [served.Discoverer.Discover].
 func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	types, err := new(served.Discoverer).Discover(ctx, transport)
-	if err != nil {
-		return nil, err
-	}
-	all := &Resources{All: types.All}
-	for _, name := range slices.Sorted(maps.Keys(types.Missing)) {
-		all.Missing = append(all.Missing, types.Missing[name].Error())
-	}
-	return all, nil
+	return &Resources{types}, err
 }
 
 // Find returns the resource for a name in kubectl's syntax: pods, pod, Pod, po, deploy.apps, deployments.v1.apps.

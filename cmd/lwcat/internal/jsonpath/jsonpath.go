@@ -8,7 +8,10 @@ package jsonpath
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,84 +26,63 @@ type Template []node
 type node struct {
 	text  string
 	path  *Path
-	body  []node // the nodes of a range
+	body  Template // the nodes of a range
 	loops bool
 }
 
 // Append appends the template's output for an object. text converts a value to output, for example lw.Value.String.
 // If a path selects several values, Append separates them with spaces.
 func (t Template) Append(out []byte, object lw.Value, text func(lw.Value) string) []byte {
-	return appendNodes(out, t, scope{root: object, current: object}, text)
+	return t.append(out, object, object, text)
 }
 
-func appendNodes(out []byte, nodes []node, in scope, text func(lw.Value) string) []byte {
-	for _, n := range nodes {
+func (t Template) append(out []byte, current, root lw.Value, text func(lw.Value) string) []byte {
+	for _, n := range t {
+		out = append(out, n.text...)
 		if n.path == nil {
-			out = append(out, n.text...)
 			continue
 		}
-		first := true
-		for value := range n.path.find(in) {
+		separator := ""
+		n.path.walk(current, root, func(value lw.Value) bool {
 			if n.loops {
-				out = appendNodes(out, n.body, scope{root: in.root, current: value}, text)
-				continue
+				out = n.body.append(out, value, root, text)
+				return true
 			}
-			if !first {
-				out = append(out, ' ')
-			}
-			first = false
-			out = append(out, text(value)...)
-		}
+			out = append(out, separator+text(value)...)
+			separator = " "
+			return true
+		})
 	}
 	return out
 }
 
-// scope contains the values at which a path can start.
-type scope struct {
-	root    lw.Value // value that $ selects
-	current lw.Value // value that @ selects; also the default start of a path
-}
-
 // Path is a parsed path.
-type Path struct {
-	fromRoot bool
-	steps    []step
-}
+type Path struct{ walk step }
 
 // Find iterates over the values that the path selects.
 func (p *Path) Find(object lw.Value) iter.Seq[lw.Value] {
-	return p.find(scope{root: object, current: object})
+	return func(yield func(lw.Value) bool) { p.walk(object, object, yield) }
 }
 
-func (p *Path) find(in scope) iter.Seq[lw.Value] {
-	return func(yield func(lw.Value) bool) {
-		from := in.current
-		if p.fromRoot {
-			from = in.root
-		}
-		walk(p.steps, from, in.root, yield)
-	}
-}
-
-// step calls yield for each selected value until yield returns false. In that case, the step also returns false.
+// step calls yield for each value that it selects, until yield returns false. In that case, the step also returns
+// false. root is the value that $ selects, and from is the value that @ selects, where paths start by default.
 type step func(from, root lw.Value, yield func(lw.Value) bool) bool
 
-func walk(steps []step, from, root lw.Value, yield func(lw.Value) bool) bool {
-	if len(steps) == 0 {
-		return yield(from)
+// then returns a step that applies next to each value that s selects.
+func (s step) then(next step) step {
+	return func(from, root lw.Value, yield func(lw.Value) bool) bool {
+		return s(from, root, func(to lw.Value) bool { return next(to, root, yield) })
 	}
-	return steps[0](from, root, func(to lw.Value) bool { return walk(steps[1:], to, root, yield) })
 }
 
-// toMembers returns a step that selects the members with the given names.
-func toMembers(names []string) step {
+func toCurrent(from, _ lw.Value, yield func(lw.Value) bool) bool { return yield(from) }
+func toRoot(_, root lw.Value, yield func(lw.Value) bool) bool    { return yield(root) }
+
+// toMember returns a step that selects a member.
+func toMember(name string) step {
 	return func(from, _ lw.Value, yield func(lw.Value) bool) bool {
-		for _, name := range names {
-			if member := from.Member(name); member.Exists() && !yield(member) {
-				return false
-			}
-		}
-		return true
+		member := from.Member(name)
+		return !member.Exists() || yield(member)
 	}
 }
 
@@ -124,104 +106,45 @@ func toDescendants(from, root lw.Value, yield func(lw.Value) bool) bool {
 	return yield(from) && toAll(from, root, func(to lw.Value) bool { return toDescendants(to, root, yield) })
 }
 
-// slice selects a part of an array. Negative bounds count from the end.
-type slice struct{ start, end *int }
-
-func toSlices(parts []slice) step {
+// toSlice returns a step that selects a part of an array. Negative bounds count from the end.
+func toSlice(start, end int) step {
 	return func(from, _ lw.Value, yield func(lw.Value) bool) bool {
 		all := slices.Collect(from.Elements())
-		for _, s := range parts {
-			for i := s.bound(s.start, 0, len(all)); i < s.bound(s.end, len(all), len(all)); i++ {
-				if !yield(all[i]) {
-					return false
-				}
+		bound := func(n int) int {
+			if n < 0 {
+				n += len(all)
+			}
+			return min(max(n, 0), len(all))
+		}
+		for i := bound(start); i < bound(end); i++ {
+			if !yield(all[i]) {
+				return false
 			}
 		}
 		return true
 	}
 }
 
-// bound converts n to an index from 0 to length. If n is nil, it returns fallback.
-func (s slice) bound(n *int, fallback, length int) int {
-	if n == nil {
-		return fallback
+// toEach returns a step that selects what any of the steps selects.
+func toEach(steps []step) step {
+	return func(from, root lw.Value, yield func(lw.Value) bool) bool {
+		return !slices.ContainsFunc(steps, func(s step) bool { return !s(from, root, yield) })
 	}
-	if *n < 0 {
-		return max(*n+length, 0)
-	}
-	return min(*n, length)
 }
 
-// filter is an expression in [?(…)]: a comparison, or a path that must exist.
-type filter struct {
-	left, right operand
-	operator    string // "" if the filter is not a comparison
+// Holds reports whether the operator = == != < <= > or >= holds for two values: for numbers by their value, and
+// otherwise for their text.
+func Holds(a, operator, b string) bool {
+	order, ok := compareNumbers(a, b)
+	if !ok {
+		order = strings.Compare(a, b)
+	}
+	return strings.Contains(map[int]string{-1: " < <= != ", 0: " = == <= >= ", 1: " > >= != "}[order], " "+operator+" ")
 }
 
-// operand is a path or a literal.
-type operand struct {
-	path    *Path
-	literal lw.Value
-}
-
-func (o *operand) value(in scope) lw.Value {
-	if o.path == nil {
-		return o.literal
-	}
-	for value := range o.path.find(in) {
-		return value
-	}
-	return lw.Value{}
-}
-
-// toMatching is a step that selects the elements that match the filter.
-func (f *filter) toMatching(from, root lw.Value, yield func(lw.Value) bool) bool {
-	return toAll(from, root, func(element lw.Value) bool {
-		return !f.holds(scope{root: root, current: element}) || yield(element)
-	})
-}
-
-// holds reports whether an element matches. As in kubectl, comparisons with a missing value never match.
-func (f *filter) holds(in scope) bool {
-	left := f.left.value(in)
-	if f.operator == "" {
-		return left.Exists()
-	}
-	right := f.right.value(in)
-	if !left.Exists() || !right.Exists() {
-		return false
-	}
-	order, comparable := compare(left, right)
-	if !comparable {
-		return f.operator == "!="
-	}
-	return slices.Contains(trueFor[order], f.operator)
-}
-
-// trueFor lists the operators that hold if the left value is less than (-1), equal to (0) or greater than (1) the
-// right one.
-var trueFor = map[int][]string{-1: {"<", "<=", "!="}, 0: {"==", "<=", ">="}, 1: {">", ">=", "!="}}
-
-// compare returns the order of two values. comparable is false if their types differ.
-func compare(a, b lw.Value) (order int, comparable bool) {
-	if isString(a) || isString(b) {
-		return strings.Compare(a.String(), b.String()), isString(a) == isString(b)
-	}
-	if isNumber(a) != isNumber(b) {
-		return 0, false
-	}
-	if order, ok := CompareNumbers(a.Raw(), b.Raw()); ok {
-		return order, true
-	}
-	return strings.Compare(a.Raw(), b.Raw()), true
-}
-
-func isString(v lw.Value) bool { return v.Raw()[0] == '"' }
-func isNumber(v lw.Value) bool { return v.Raw()[0] == '-' || v.Raw()[0]-'0' < 10 }
-
-// CompareNumbers returns the order of two numbers. It compares 64-bit integers exactly and other numbers as floats. ok
+// compareNumbers returns the order of two numbers. It compares 64-bit integers exactly and other numbers as floats. ok
 // is false if one of them is not a number.
-func CompareNumbers(a, b string) (order int, ok bool) {
+func compareNumbers(a, b string) (order int, ok bool) {
 	i, err := strconv.ParseInt(a, 10, 64)
 	j, err2 := strconv.ParseInt(b, 10, 64)
 	if err == nil && err2 == nil {
@@ -230,4 +153,294 @@ func CompareNumbers(a, b string) (order int, ok bool) {
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	return cmp.Compare(x, y), err == nil && err2 == nil
+}
+
+// Parse parses a template. The error contains the position and the expected syntax.
+func Parse(text string) (Template, error) {
+	p := &parser{text: text}
+	nodes := p.nodes(false)
+	if p.err == nil && !strings.Contains(text, "{") {
+		p.expected("a path in braces such as {.metadata.name}")
+	}
+	return nodes, p.err
+}
+
+// ParsePath parses a path. Braces and the first dot are optional.
+func ParsePath(text string) (*Path, error) {
+	inner := strings.TrimSpace(text)
+	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
+		inner = inner[1 : len(inner)-1]
+	}
+	if inner != "" && !strings.ContainsRune(".[$@", rune(inner[0])) {
+		inner = "." + inner
+	}
+	p := &parser{text: inner}
+	path := p.path()
+	if p.at < len(p.text) {
+		p.expected("a dot or [")
+	}
+	return &Path{path}, p.err
+}
+
+// parser parses text. After an error, it moves to the end so that all loops terminate.
+type parser struct {
+	text string
+	at   int
+	err  error
+}
+
+func (p *parser) expected(what string) {
+	if p.err == nil {
+		found := "the end"
+		if p.at < len(p.text) {
+			found = strconv.Quote(p.text[p.at:min(len(p.text), p.at+12)])
+		}
+		p.err = fmt.Errorf("in %q, at byte %d: expected %s, found %s", p.text, p.at, what, found)
+	}
+	p.at = len(p.text)
+}
+
+// match skips the text that matches the pattern, which must begin with ^, and returns it.
+func (p *parser) match(pattern *regexp.Regexp) string {
+	found := pattern.FindString(p.text[p.at:])
+	p.at += len(found)
+	return found
+}
+
+// take skips prefix and reports whether it was present.
+func (p *parser) take(prefix string) bool {
+	found := strings.HasPrefix(p.text[p.at:], prefix)
+	if found {
+		p.at += len(prefix)
+	}
+	return found
+}
+
+// expect skips white space and prefix.
+func (p *parser) expect(prefix string) {
+	if p.match(space); !p.take(prefix) {
+		p.expected(prefix)
+	}
+}
+
+// peek returns the next byte, or 0 at the end.
+func (p *parser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+var (
+	space      = regexp.MustCompile(`^[ \t\r\n]*`)
+	plainText  = regexp.MustCompile(`^[^{]+`)
+	rangeWord  = regexp.MustCompile(`^range\b[ \t]*`)
+	endWord    = regexp.MustCompile(`^end\b`)
+	memberName = regexp.MustCompile(`(?s)^(?:\\.|[^ \t\r\n.[\]{}()=!<>,|&'"\\])+`)
+	escaped    = regexp.MustCompile(`(?s)\\(.)`)
+	quotedText = regexp.MustCompile(`(?s)^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')`)
+	integer    = regexp.MustCompile(`^-?[0-9]+`)
+	operator   = regexp.MustCompile(`^(?:[=!]=|[<>]=?)`)
+	literal    = regexp.MustCompile(`^[^ \t)=!<>]+`)
+)
+
+// nodes parses up to the end of the text, or up to {end} in a range.
+func (p *parser) nodes(inRange bool) (nodes Template) {
+	for p.at < len(p.text) {
+		if text := p.match(plainText); text != "" {
+			nodes = append(nodes, node{text: text})
+			continue
+		}
+		p.expect("{")
+		p.match(space)
+		var n node
+		switch {
+		case p.isQuote():
+			n.text = p.quoted()
+			p.expect("}")
+		case p.match(rangeWord) != "":
+			n = node{path: &Path{p.path()}, loops: true}
+			p.expect("}")
+			n.body = p.nodes(true)
+		case inRange && p.match(endWord) != "":
+			p.expect("}")
+			return nodes
+		default:
+			n.path = &Path{p.path()}
+			p.expect("}")
+		}
+		nodes = append(nodes, n)
+	}
+	if inRange {
+		p.expected("{end}")
+	}
+	return nodes
+}
+
+// path parses a path and its steps.
+func (p *parser) path() step {
+	at, start := step(toCurrent), p.at
+	if p.take("$") {
+		at = toRoot
+	} else {
+		p.take("@")
+	}
+	for {
+		switch descends := p.take(".."); {
+		case descends:
+			at = at.then(toDescendants)
+			fallthrough
+		case p.take("."):
+			if c := p.peek(); !descends && p.at-start <= 2 && (c == ' ' || c == '}') {
+				return at // a lone dot selects the object itself
+			} else if c != '[' {
+				at = at.then(p.member())
+			}
+		case p.take("["):
+			at = at.then(p.brackets())
+		default:
+			if p.at == start {
+				p.expected("a path that starts with a dot, [, $ or @")
+			}
+			return at
+		}
+	}
+}
+
+// member parses a name, in which a backslash escapes a character, or *.
+func (p *parser) member() step {
+	if p.take("*") {
+		return toAll
+	}
+	name := p.match(memberName)
+	if name == "" {
+		p.expected("a name")
+	}
+	return toMember(escaped.ReplaceAllString(name, "$1"))
+}
+
+func (p *parser) isQuote() bool { return p.peek() == '"' || p.peek() == '\'' }
+
+// quoted parses a string in single or double quotes with Go's escape sequences.
+func (p *parser) quoted() string {
+	text := p.match(quotedText)
+	if text == "" {
+		p.expected("a closing quote")
+		return ""
+	}
+	value, err := strconv.Unquote(`"` + requote.Replace(text[1:len(text)-1]) + `"`)
+	if err != nil {
+		p.at -= len(text)
+		p.expected("an escape sequence such as \\n")
+	}
+	return value
+}
+
+// requote converts a string in single or double quotes to one in double quotes.
+var requote = strings.NewReplacer(`\\`, `\\`, `\'`, `'`, `\"`, `\"`, `"`, `\"`)
+
+// brackets parses the rest of a bracket expression, including the closing bracket.
+func (p *parser) brackets() (s step) {
+	p.match(space)
+	switch {
+	case p.take("*"):
+		s = toAll
+	case p.take("?("):
+		s = p.filter()
+		p.expect(")")
+	default:
+		var each []step
+		for more := true; more; more = p.take(",") {
+			if p.match(space); p.isQuote() {
+				each = append(each, toMember(p.quoted()))
+			} else {
+				each = append(each, p.slice())
+			}
+			p.match(space)
+		}
+		s = toEach(each)
+	}
+	p.expect("]")
+	return s
+}
+
+// slice parses an index or a slice: 1, -1, 1:3, :3 or 1:.
+func (p *parser) slice() step {
+	start, given := p.number(0)
+	if p.take(":") {
+		end, _ := p.number(math.MaxInt)
+		return toSlice(start, end)
+	}
+	switch {
+	case !given:
+		p.expected("an index, a slice, *, a quoted name or a filter")
+	case start == -1:
+		return toSlice(start, math.MaxInt)
+	}
+	return toSlice(start, start+1)
+}
+
+// number parses an integer, and returns fallback if there is none.
+func (p *parser) number(fallback int) (n int, given bool) {
+	digits := p.match(integer)
+	if digits == "" {
+		return fallback, false
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		p.at -= len(digits)
+		p.expected("an index")
+	}
+	return n, true
+}
+
+// operand returns a value's text, and whether the value exists.
+type operand func(from, root lw.Value) (text string, exists bool)
+
+// filter parses a comparison, or a path that must exist. As in kubectl, comparisons with a missing value never match.
+func (p *parser) filter() step {
+	left := p.operand()
+	p.match(space)
+	compare := p.match(operator)
+	right := left
+	if compare != "" {
+		right = p.operand()
+	} else if p.peek() != ')' {
+		p.expected("==, !=, <, <=, >, >= or )")
+	}
+	return step(toAll).then(func(from, root lw.Value, yield func(lw.Value) bool) bool {
+		a, exists := left(from, root)
+		b, too := right(from, root)
+		return !exists || !too || compare != "" && !Holds(a, compare, b) || yield(from)
+	})
+}
+
+// operand parses a path or a literal.
+func (p *parser) operand() operand {
+	p.match(space)
+	var text string
+	switch c := p.peek(); {
+	case p.isQuote():
+		text = p.quoted()
+	case strings.IndexByte("@$.[", c) >= 0:
+		path := p.path()
+		return func(from, root lw.Value) (text string, exists bool) {
+			path(from, root, func(v lw.Value) bool {
+				text, exists = v.String(), true
+				if v.Raw() == "null" {
+					text = "null"
+				}
+				return false
+			})
+			return text, exists
+		}
+	default:
+		at := p.at
+		text = p.match(literal)
+		if _, err := lw.ParseValue([]byte(text)); err != nil {
+			p.at = at
+			p.expected("a path, a number, true, false, null or a quoted string")
+		}
+	}
+	return func(_, _ lw.Value) (string, bool) { return text, true }
 }

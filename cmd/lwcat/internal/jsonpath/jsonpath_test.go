@@ -51,7 +51,7 @@ func TestTemplates(t *testing.T) {
 		`{.status.conditions[?(@.n>=2)].type}`:            "Ready Init",
 		`{.status.conditions[?(@.n<10)].type}`:            "Ready",
 		`{.status.conditions[?(@.n<=10)].type}`:           "Ready Init",
-		`{.status.conditions[?(@.n=="2")].type}`:          "",
+		`{.status.conditions[?(@.n=="2")].type}`:          "Ready",
 		`{.status.conditions[?(@.ok)].type}`:              "Init",
 		`{.status.conditions[?(@.ok==true)].type}`:        "Init",
 		`{.status.conditions[?(@.nil!="x")].type}`:        "",

@@ -9,10 +9,8 @@ import (
 
 // isControl reports whether a character moves the cursor, ends a line or changes the text direction.
 func isControl(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || isBidi(r)
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
-
-func isBidi(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
 // Plain replaces line breaks and control characters, so that the text fits on one line and cannot affect the terminal.
 func Plain(text string) string { return onOneLine.Replace(plainLines(text)) }
@@ -35,18 +33,9 @@ func plainLines(text string) string {
 // becomes a space.
 func escapedJSON(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r", " ")
-	return escape(text, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' })
-}
-
-// escape replaces the characters that selects returns true for with escape sequences that both JSON and YAML
-// accept.
-func escape(text string, selects func(rune) bool) string {
-	if !strings.ContainsFunc(text, selects) {
-		return text
-	}
 	var out strings.Builder
 	for _, r := range text {
-		if selects(r) {
+		if isControl(r) && r != '\n' && r != '\t' {
 			fmt.Fprintf(&out, `\u%04x`, r) // no control character exceeds U+FFFF
 		} else {
 			out.WriteRune(r)

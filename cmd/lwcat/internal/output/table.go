@@ -18,17 +18,19 @@ import (
 
 // row contains the cells of one event.
 type row struct {
-	headers, cells []string
-	colors         []color
-	columns        *columns
-	titled         bool      // whether the table prints the headers
-	when           time.Time // Flush sorts by this time
+	cells   []cell
+	columns *columns
+	titled  bool      // whether the table prints the headers
+	when    time.Time // Flush sorts by this time
 }
 
-func (r *row) add(header, cell string, c color) {
-	r.headers = append(r.headers, Plain(header)) // plain, because the name may come from the server
-	r.cells = append(r.cells, Plain(cell))
-	r.colors = append(r.colors, c)
+type cell struct {
+	header, text string
+	color        color
+}
+
+func (r *row) add(header, text string, c color) {
+	r.cells = append(r.cells, cell{Plain(header), Plain(text), c}) // a plain header, because the name may come from the server
 }
 
 // table prints events as rows under their headers. Each column is as wide as its widest cell so far. All rows of a
@@ -52,20 +54,23 @@ func newTable(opts *Options, row func(*Event) row) *table {
 
 // Print implements [Format].
 func (t *table) Print(_ *bufio.Writer, e *Event) {
-	r := t.row(e)
-	key := strings.Join(r.headers, "\n")
-	r.columns = t.known[key]
-	if r.columns == nil {
-		r.columns = &columns{widths: make([]int, len(r.headers)), titled: r.titled && !t.opts.NoHeaders}
-		if r.columns.titled {
-			r.columns.widen(r.headers)
-		}
-		if at := slices.Index(r.headers, "EVENT"); at >= 0 {
-			r.columns.widths[at] = len("MODIFIED") // the longest event type
-		}
+	r, key := t.row(e), ""
+	for _, c := range r.cells {
+		key += c.header + "\n"
+	}
+	if r.columns = t.known[key]; r.columns == nil {
+		r.columns = &columns{make([]int, len(r.cells)), r.titled && !t.opts.NoHeaders}
 		t.known[key] = r.columns
 	}
-	r.columns.widen(r.cells)
+	for i, c := range r.cells {
+		width := &r.columns.widths[i]
+		if *width = max(*width, utf8.RuneCountInString(c.text)); r.columns.titled {
+			*width = max(*width, utf8.RuneCountInString(c.header))
+		}
+		if c.header == "EVENT" {
+			*width = max(*width, len("MODIFIED")) // the longest event type
+		}
+	}
 	t.pending = append(t.pending, r)
 }
 
@@ -75,41 +80,31 @@ func (t *table) Flush(out *bufio.Writer) {
 	for _, r := range t.pending {
 		if r.columns.titled {
 			r.columns.titled = false
-			out.WriteString(r.columns.line(r.headers, nil, t.opts) + "\n")
+			var headers []cell
+			for _, c := range r.cells {
+				headers = append(headers, cell{text: c.header})
+			}
+			out.WriteString(r.columns.line(headers, t.opts))
 		}
-		out.WriteString(r.columns.line(r.cells, r.colors, t.opts) + "\n")
+		out.WriteString(r.columns.line(r.cells, t.opts))
 	}
 	clear(t.pending)
 	t.pending = t.pending[:0]
 }
 
-func (c *columns) widen(cells []string) {
-	for i, cell := range cells {
-		c.widths[i] = max(c.widths[i], utf8.RuneCountInString(cell))
-	}
-}
-
-// columnGap is the number of spaces between columns.
-const columnGap = 3
-
-// line aligns a row's cells and leaves out empty cells at its end. colors may be nil.
-func (c *columns) line(cells []string, colors []color, opts *Options) string {
-	last := len(cells) - 1
-	for last > 0 && cells[last] == "" {
-		last--
+// line aligns a row's cells, three spaces apart, and leaves out empty cells at its end.
+func (c *columns) line(cells []cell, opts *Options) string {
+	for len(cells) > 1 && cells[len(cells)-1].text == "" {
+		cells = cells[:len(cells)-1]
 	}
 	var text strings.Builder
-	for i, cell := range cells[:last+1] {
-		if colors != nil {
-			text.WriteString(opts.colorize(colors[i], cell))
-		} else {
-			text.WriteString(cell)
-		}
-		if i < last {
-			text.WriteString(strings.Repeat(" ", max(1, c.widths[i]+columnGap-utf8.RuneCountInString(cell))))
+	for i, cell := range cells {
+		text.WriteString(opts.colorize(cell.color, cell.text))
+		if i < len(cells)-1 {
+			text.WriteString(strings.Repeat(" ", c.widths[i]+3-utf8.RuneCountInString(cell.text)))
 		}
 	}
-	return text.String()
+	return text.String() + "\n"
 }
 
 // color is a terminal color, given as SGR parameters.
@@ -297,19 +292,6 @@ func summarize(o *lw.Object) string {
 		return ratio(o, "status.numberReady", "status.desiredNumberScheduled") + " ready"
 	case "Job":
 		return strings.TrimSpace(condition(o) + " " + ratio(o, "status.succeeded", "spec.completions"))
-	case "Service":
-		return strings.TrimSpace(o.Get("spec.type").String() + " " + first(o, "spec.clusterIP", "spec.externalName"))
-	case "ConfigMap", "Secret":
-		keys := 0
-		for _, path := range []string{"data", "binaryData"} {
-			for range o.Get(path).Members() {
-				keys++
-			}
-		}
-		if keys == 1 {
-			return "1 key"
-		}
-		return fmt.Sprintf("%d keys", keys)
 	}
 	if state := first(o, "status.containerStatuses[0].state.waiting.reason", "status.phase"); state != "" {
 		return state

@@ -1,17 +1,19 @@
 package output
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/diff"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"go.yaml.in/yaml/v3"
 )
 
 // appendJSONL formats each event as a JSON object on one line:
@@ -80,59 +82,68 @@ func data(e *Event, opts *Options) lw.Value {
 //	…
 //	...
 func appendYAML(dst []byte, e *Event, opts *Options) []byte {
-	var text bytes.Buffer
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(yamlNode(data(e, opts))), encoder.Close()); err != nil {
-		panic(err) // impossible: the nodes are valid, and a bytes.Buffer accepts every write
-	}
-	dst = append(dst, "--- # "+e.Type.String()+" "+e.Time.UTC().Format(time.RFC3339Nano)+" "+Plain(e.Resource+" "+lw.KeyOf(e.Object).String())+"\n"...)
-	dst = append(dst, escape(text.String(), isBidi)...) // yamlString quotes strings with these characters
-	return append(dst, "...\n"...)
+	dst = append(dst, "--- # "+e.Type.String()+" "+e.Time.UTC().Format(time.RFC3339Nano)+" "+Plain(e.Resource+" "+lw.KeyOf(e.Object).String())...)
+	return append(appendNode(dst, data(e, opts), "\n", "\n"), "\n...\n"...)
 }
 
-// yamlNode converts a value. It keeps the order of members and all digits of numbers.
-func yamlNode(v lw.Value) *yaml.Node {
-	switch v.Raw()[0] {
+// appendNode appends a value after a key or a dash. It keeps the order of members and all digits of numbers. Before the
+// first member or element comes start, and before the others separator, which is a line break and an indentation.
+func appendNode(dst []byte, v lw.Value, start, separator string) []byte {
+	from := len(dst)
+	switch raw := v.Raw(); raw[0] {
 	case '{':
-		node := &yaml.Node{Kind: yaml.MappingNode}
-		positions := map[string]int{}
-		for name, member := range v.Members() {
-			if at, twice := positions[name]; twice { // YAML forbids duplicate names; the last value counts, as in JSON
-				node.Content[at] = yamlNode(member)
-				continue
+		var names []string
+		members := map[string]lw.Value{}
+		for name, member := range v.Members() { // YAML forbids duplicate names; the last value counts, as in JSON
+			if !members[name].Exists() {
+				names = append(names, name)
 			}
-			node.Content = append(node.Content, yamlString(name), yamlNode(member))
-			positions[name] = len(node.Content) - 1
+			members[name] = member
 		}
-		return node
+		for _, name := range names {
+			dst = append(dst, start+yamlString(name, "")+":"...)
+			dst = appendNode(dst, members[name], separator+"  ", separator+"  ")
+			start = separator
+		}
 	case '[':
-		node := &yaml.Node{Kind: yaml.SequenceNode}
 		for element := range v.Elements() {
-			node.Content = append(node.Content, yamlNode(element))
+			dst = appendNode(append(dst, start+"-"...), element, " ", separator+"  ")
+			start = separator
 		}
-		return node
 	case '"':
-		return yamlString(v.String())
+		return append(dst, " "+yamlString(v.String(), separator)...)
 	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: v.Raw()}
+	if len(dst) == from { // a number, true, false, null, {} or []
+		dst = append(dst, " "+strings.Join(strings.Fields(v.Raw()), "")...)
+	}
+	return dst
 }
 
-// yamlString quotes strings that YAML parsers would read as other types, because the encoder misses some that YAML
-// 1.1 parsers misread. It also quotes multi-line strings with leading space, which the encoder writes incorrectly,
-// and strings with characters that change the text direction, so that they can be escaped.
-func yamlString(text string) *yaml.Node {
-	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
-	block := strings.Contains(text, "\n")
-	switch strings.ToLower(text) {
-	case "y", "n", "yes", "no", "on", "off":
-		node.Style = yaml.DoubleQuotedStyle
+// yamlString returns a string as YAML. It quotes all strings that parsers could read as other types, and more. If
+// separator is not empty, it writes the lines of a text below each other.
+func yamlString(text, separator string) string {
+	switch lower := strings.ToLower(text); {
+	case plainYAML.MatchString(text) && !strings.Contains(text, ": ") && !slices.Contains(ambiguous, lower):
+		return text
+	case separator == "" || !strings.Contains(text, "\n") || text[0] == ' ' || text[0] == '\n',
+		strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }):
+		return strconv.Quote(strings.ToValidUTF8(text, "\ufffd"))
 	}
-	if strings.Trim(text, "0123456789:+-_.") == "" || strings.ContainsAny(text, "\r\t\u0085\u2028\u2029\ufeff") || strings.ContainsFunc(text, isBidi) || block && (text[0] == ' ' || text[0] == '\n') {
-		node.Style = yaml.DoubleQuotedStyle
+	body, ended := strings.CutSuffix(text, "\n")
+	chomping := "|-"
+	if ended {
+		chomping = "|"
+		if strings.HasSuffix(body, "\n") {
+			chomping = "|+"
+		}
 	}
-	return node
+	return chomping + separator + strings.ReplaceAll(body, "\n", separator)
 }
+
+var (
+	plainYAML = regexp.MustCompile(`^[A-Za-z/](?:[-A-Za-z0-9_./:@=+,() ]*[-A-Za-z0-9_./@=+,()])?$`)
+	ambiguous = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+)
 
 // newJSONPath returns the format that prints a JSONPath template's output, one line per event. It prints nothing if
 // the output is empty. On a terminal, it replaces control characters in the object's values, but not in the

@@ -53,10 +53,10 @@ d: "2026-11-21"
 m: |
   a
   b
-s: ' x'
-c: '# x'
+s: " x"
+c: "# x"
 r: "a\r\nb"
-nel: "a\Nb"
+nel: "a\u0085b"
 big: 18446744073709551616
 f: 1.50
 exp: 1e400
@@ -82,18 +82,14 @@ func FuzzYAML(f *testing.F) {
 		if err != nil || json.Unmarshal([]byte(text), &want) != nil || strings.Contains(text, `\ud`) || !json.Valid([]byte(object.Raw())) {
 			return
 		}
-		var out strings.Builder
-		encoder := yaml.NewEncoder(&out)
-		require.NoError(t, encoder.Encode(yamlNode(object.Get(""))))
-		require.NoError(t, encoder.Close())
-		document := escape(out.String(), isBidi)
+		document := string(appendNode([]byte("a:"), object.Get(""), "\n  ", "\n  ")) + "\n"
 		var got any
 		err = yaml.Unmarshal([]byte(document), &got)
-		require.NoError(t, err, out.String())
-		back, err := json.Marshal(got)
+		require.NoError(t, err, document)
+		back, err := json.Marshal(got.(map[string]any)["a"])
 		require.NoError(t, err)
 		wanted, err := json.Marshal(want)
 		require.NoError(t, err)
-		require.JSONEq(t, string(wanted), string(back), out.String())
+		require.JSONEq(t, string(wanted), string(back), document)
 	})
 }
