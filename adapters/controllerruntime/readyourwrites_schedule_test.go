@@ -568,7 +568,9 @@ func TestReadsEndInTime(t *testing.T) {
 					synctest.Wait()
 				}
 				unreached := write{number: 1, version: "1000000"}
-				s.client.(*consistentClient).record(s.Context(), corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKeyFromObject(object), unreached, 0, nil)
+				for _, f := range s.client.(*consistentClient).followers(object) {
+					f.record(client.ObjectKeyFromObject(object), unreached, 0)
+				}
 				began := time.Now()
 				restored := time.AfterFunc(test.outage, func() { s.outage.Store(false) })
 				defer restored.Stop()

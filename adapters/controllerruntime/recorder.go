@@ -1,0 +1,122 @@
+package controllerruntime
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// recorder is an [http.RoundTripper] that records the writes of a client. Writes to objects and subresources look alike
+// there, and controller-runtime's client does not return the response to a deletion.
+type recorder struct {
+	client  *consistentClient
+	next    http.RoundTripper
+	written atomic.Uint64 // number of completed writes
+}
+
+// recorded returns a copy of an HTTP client that records the writes of c.
+func (c *consistentClient) recorded(by *http.Client) *http.Client {
+	own := *by
+	own.Transport = &recorder{client: c, next: cmp.Or(by.Transport, http.DefaultTransport)}
+	return &own
+}
+
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet || dryRun(request) {
+		return r.next.RoundTrip(request)
+	}
+	// The event of a deletion may arrive before the response, so the store is searched for the object first.
+	began, stored := r.written.Load(), map[*follower]string{}
+	if request.Method == http.MethodDelete {
+		for f, to := range r.targets(request) {
+			stored[f], _ = f.progress.UID(to.key.Namespace, to.key.Name)
+		}
+	}
+	response, err := r.next.RoundTrip(request)
+	if err != nil || response.StatusCode/100 != 2 {
+		return response, err
+	}
+	body, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+
+	// The result of a write without a resourceVersion is unknown, except for a deletion.
+	var object metav1.PartialObjectMetadata
+	_ = decode(body, &object)
+	w, deleted := write{number: r.written.Add(1), version: object.ResourceVersion}, types.UID("")
+	if w.version == "" && request.Method == http.MethodDelete {
+		var status metav1.Status
+		if w.absent = decode(body, &status) == nil; status.Details != nil {
+			deleted = status.Details.UID
+		}
+	}
+	for f, to := range r.targets(request) {
+		own := w
+		to.key.Name = cmp.Or(to.key.Name, object.Name) // of a created object
+		switch {
+		case to.subresource == "token" || !to.scope.contains(to.key): // a token does not change its ServiceAccount
+			continue
+		case w.absent && !to.scope.filtered(): // with selectors, the object may leave the collection and come back before its deletion
+			own.uid, own.seen = string(deleted), deleted != "" && stored[f] == string(deleted)
+		case w.version != "" && to.subresource == "":
+			own.absent = !to.scope.labels.Matches(labels.Set(object.Labels))
+		}
+		if open := f.record(to.key, own, began); len(open) > 0 {
+			if list, err := r.client.list(request.Context(), f, "", ""); err == nil { // after an error, a later write tries again
+				f.bound(open, list.ResourceVersion)
+			}
+		}
+	}
+	return response, nil
+}
+
+// targets returns the informers that follow the object of a request, or whose collection it belongs to.
+func (r *recorder) targets(request *http.Request) map[*follower]target {
+	targets := map[*follower]target{}
+	for _, f := range r.client.reads.followers.find(func(*follower) bool { return true }) {
+		if scope, err := f.selected(request.Context()); err == nil { // otherwise, the first list contains the write
+			if to, ok := scope.target(request.URL.Path); ok {
+				targets[f] = to
+			}
+		}
+	}
+	return targets
+}
+
+// dryRun reports whether a request is for a dry run. A deletion says so in its body.
+func dryRun(request *http.Request) bool {
+	if request.Method != http.MethodDelete || request.GetBody == nil {
+		return request.URL.Query().Has("dryRun")
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return false
+	}
+	var options metav1.DeleteOptions
+	data, err := io.ReadAll(body)
+	return err == nil && decode(data, &options) == nil && len(options.DryRun) > 0
+}
+
+// decode decodes an object in JSON or protobuf.
+func decode(data []byte, into interface{ Unmarshal(data []byte) error }) error {
+	message, ok := bytes.CutPrefix(data, []byte("k8s\x00"))
+	if !ok {
+		return json.Unmarshal(data, into)
+	}
+	var envelope runtime.Unknown
+	if err := envelope.Unmarshal(message); err != nil {
+		return err
+	}
+	return into.Unmarshal(envelope.Raw)
+}
