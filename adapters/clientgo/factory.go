@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/dynamic/dynamiclister"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/admissionregistration"
-	"k8s.io/client-go/informers/apiserverinternal"
 	"k8s.io/client-go/informers/apps"
 	"k8s.io/client-go/informers/autoscaling"
 	"k8s.io/client-go/informers/batch"
@@ -29,10 +28,8 @@ import (
 	"k8s.io/client-go/informers/core"
 	"k8s.io/client-go/informers/discovery"
 	"k8s.io/client-go/informers/events"
-	"k8s.io/client-go/informers/extensions"
 	"k8s.io/client-go/informers/flowcontrol"
 	"k8s.io/client-go/informers/internalinterfaces"
-	"k8s.io/client-go/informers/lifecycle"
 	"k8s.io/client-go/informers/networking"
 	"k8s.io/client-go/informers/node"
 	"k8s.io/client-go/informers/policy"
@@ -56,7 +53,7 @@ import (
 var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
 // NewSharedInformerFactory returns an informer factory like [informers.NewSharedInformerFactory] that creates this
-// package's informers. opts may be nil. For alpha and beta APIs, the factory returns client-go's informers.
+// package's informers. opts may be nil. For API groups without a stable version, the factory returns client-go's informers.
 func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions, more ...informers.SharedInformerOption) (informers.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -275,14 +272,10 @@ func (r *resources) Shutdown() {
 }
 
 // For each API group, client-go has a constructor that takes an informer factory. The methods below pass f, so that the
-// groups use this package's informers.
+// groups use this package's informers. Groups without a stable version have no method here.
 
 func (f *factory) Admissionregistration() admissionregistration.Interface {
 	return admissionregistration.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Internal() apiserverinternal.Interface {
-	return apiserverinternal.New(f, f.opts.Namespace, f.opts.TweakListOptions)
 }
 
 func (f *factory) Apps() apps.Interface {
@@ -317,16 +310,8 @@ func (f *factory) Events() events.Interface {
 	return events.New(f, f.opts.Namespace, f.opts.TweakListOptions)
 }
 
-func (f *factory) Extensions() extensions.Interface {
-	return extensions.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
 func (f *factory) Flowcontrol() flowcontrol.Interface {
 	return flowcontrol.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Lifecycle() lifecycle.Interface {
-	return lifecycle.New(f, f.opts.Namespace, f.opts.TweakListOptions)
 }
 
 func (f *factory) Networking() networking.Interface {

@@ -2,6 +2,8 @@ package clientgo
 
 import (
 	"context"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,6 +162,31 @@ func TestDynamicAndMetadataFactories(t *testing.T) {
 	close(stop)
 	dynamic.Shutdown()
 	metadata.Shutdown()
+}
+
+// TestTypedFactoryCoversStableGroups checks that all informers of the typed factory are from this package, except in groups
+// without a stable version.
+func TestTypedFactoryCoversStableGroups(t *testing.T) {
+	factory, err := NewSharedInformerFactory(&rest.Config{Host: "http://127.0.0.1"}, 0, nil)
+	require.NoError(t, err)
+	stock, informersOf := map[string]bool{}, reflect.TypeFor[informers.SharedInformerFactory]()
+	for n := range informersOf.NumMethod() {
+		method := informersOf.Method(n)
+		if method.Type.NumIn() > 0 || method.Type.NumOut() == 0 || !strings.HasPrefix(method.Type.Out(0).PkgPath(), "k8s.io/client-go/informers/") {
+			continue // for example, Start
+		}
+		group := reflect.ValueOf(factory).MethodByName(method.Name).Call(nil)[0]
+		for n := range group.NumMethod() {
+			version := group.Method(n).Call(nil)[0]
+			for n := range version.NumMethod() {
+				created := version.Method(n).Call(nil)[0].MethodByName("Informer").Call(nil)[0].Interface().(cache.SharedIndexInformer)
+				if _, ok := StateOf(created); !ok {
+					stock[method.Name] = true
+				}
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{"Extensions": true, "Internal": true, "Lifecycle": true}, stock)
 }
 
 func TestFindsBuiltInTypes(t *testing.T) {

@@ -95,11 +95,11 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 // ok is false if this package did not create the informer, or if it comes from a controller-runtime cache that is
 // limited to several namespaces.
 func StateOf(shared interface{ HasSynced() bool }) (state lw.State, ok bool) {
-	i, ok := shared.(*informer)
+	p, ok := ProgressOf(shared)
 	if !ok {
 		return lw.State{}, false
 	}
-	return i.inner.State(), true
+	return p.State(), true
 }
 
 // informer implements [cache.SharedIndexInformer].

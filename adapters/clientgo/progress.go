@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 
+	"k8s.io/client-go/tools/cache"
+
 	lwcache "github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -16,11 +18,12 @@ type Progress struct {
 
 // ProgressOf returns an informer's progress. ok is false in the same cases as for [StateOf].
 func ProgressOf(shared interface{ HasSynced() bool }) (p Progress, ok bool) {
-	i, ok := shared.(*informer)
-	if !ok {
-		return Progress{}, false
+	if shared, ok := shared.(cache.SharedInformer); ok {
+		if x, ok := shared.GetStore().(*indexer); ok { // client-go's typed factory wraps the informer, but not its store
+			return Progress{x.informer, x.store}, true
+		}
 	}
-	return Progress{i, i.inner.Store()}, true
+	return Progress{}, false
 }
 
 // State returns the same state as [StateOf].

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -48,6 +49,16 @@ func TestStateOfReportsOutages(t *testing.T) {
 	require.NoError(t, server.Restart())
 	require.NoError(t, requirePhase(t, second, lw.Live).Cause)
 	require.True(t, second.HasSynced())
+}
+
+// client-go's typed factory wraps each informer in another type.
+func TestStateOfInformerFromFactory(t *testing.T) {
+	factory, err := NewSharedInformerFactory(&rest.Config{Host: "http://127.0.0.1"}, 0, nil)
+	require.NoError(t, err)
+	for _, informer := range []cache.SharedInformer{factory.Core().V1().Pods().Informer(), factory.InformerFor(&corev1.Pod{}, nil)} {
+		_, ok := StateOf(informer)
+		require.True(t, ok, "%T", informer)
+	}
 }
 
 func TestStateOfForeignInformer(t *testing.T) {
