@@ -90,7 +90,7 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 	if l.informer.codec.protobuf() && target.protobuf {
 		opts := l.opts
 		opts.Protobuf = true
-		if l.protobuf, err = lw.NewClient(l.informer.source, resource, messageCodec{l.informer.codec}, &opts); err != nil {
+		if l.protobuf, err = lw.NewClient(l.informer.source, resource, l.informer.codec, &opts); err != nil {
 			return nil, nil, err
 		}
 	}

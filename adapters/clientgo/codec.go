@@ -6,9 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"reflect"
-	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 	"weak"
 
@@ -26,7 +24,7 @@ import (
 // errNilResult is the decode error of an object for which the transform returned nil.
 var errNilResult = errors.New("clientgo: the transform returned nil")
 
-// objectCodec converts JSON to stored objects. It implements [lw.Codec].
+// objectCodec converts JSON and protobuf to stored objects. It implements [lw.Codec].
 type objectCodec struct {
 	decoder   *decoder
 	text      *textCodec
@@ -83,8 +81,18 @@ func (c *objectCodec) protobuf() bool {
 	return c.decoder.protobuf() && len(c.decoder.fields) == 0 && c.packing == nil
 }
 
+// isJSON recognizes JSON by its first byte. In protobuf, a brace would stand for a wire type that is no longer used.
+func isJSON(data []byte) bool { return len(data) > 0 && data[0] == '{' }
+
 // Decode implements [lw.Codec]. It decodes the object into its Go struct only if the informer has a transform.
 func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
+	if s != nil && !isJSON(s.Raw()) {
+		m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
+		if err != nil {
+			return nil, err
+		}
+		return c.keep(&object{encoded: m})
+	}
 	if c.packing != nil && c.transform == nil {
 		o, err := c.packing.Decode(s)
 		if err != nil {
@@ -97,7 +105,7 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 		return nil, err
 	}
 	if c.repeated != nil && c.transform == nil && s != nil { // s is nil during a restore
-		return c.keep(&object{encoded: c.repeated.slimmed(text, s)})
+		return c.keep(&object{encoded: c.repeated.slimmed(text)})
 	}
 	return c.keep(&object{encoded: text})
 }
@@ -129,6 +137,9 @@ func (c *objectCodec) keep(o *object) (*object, error) {
 func (c *objectCodec) same(o *object, s *lw.Scanned) bool {
 	if c.transform != nil {
 		return false
+	}
+	if !isJSON(s.Raw()) {
+		return string(s.Raw()) == o.Raw()
 	}
 	text, err := c.text.Decode(s)
 	return err == nil && text.Raw() == o.Raw()
@@ -189,8 +200,7 @@ type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, because the struct's type is known only at run time
 	strong any                // the struct itself if the object could not be decoded again, otherwise nil
 	err    error              // why the object cannot be decoded, or nil
-	read   atomic.Int64       // Unix time of the last read, in nanoseconds
-	kept   atomic.Bool        // whether the struct is in the list of recently read structs
+	period atomic.Int64       // the last period in which the struct was read; see recent
 }
 
 // Equal reports whether two objects have the same encoding.
@@ -289,24 +299,6 @@ func (m *message) into(object protobufType) error {
 	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
 }
 
-// messageCodec is the [lw.Codec] for objects in protobuf encoding.
-type messageCodec struct{ *objectCodec }
-
-func (c messageCodec) Decode(s *lw.Scanned) (*object, error) {
-	m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
-	if err != nil {
-		return nil, err
-	}
-	return c.keep(&object{encoded: m})
-}
-
-// Identity implements [lw.Codec].
-func (c messageCodec) Identity() lw.Identity[*object] {
-	return lw.Identity[*object]{Same: func(o *object, s *lw.Scanned) bool {
-		return c.transform == nil && string(s.Raw()) == o.Raw()
-	}}
-}
-
 // decoder converts stored objects to and from the Go type of an informer.
 type decoder struct {
 	example reflect.Type            // Go type of the objects: a pointer to a struct
@@ -392,70 +384,4 @@ func (d *decoder) decode(from encoded) (runtime.Object, error) {
 		object.GetObjectKind().SetGroupVersionKind(d.kind)
 	}
 	return object, nil
-}
-
-// keepFor is the minimum time for which a struct stays in memory after its last read.
-const keepFor = 10 * time.Second
-
-// recent holds strong pointers to recently read structs, so that repeated reads need not decode them again.
-type recent struct {
-	now func() time.Time
-
-	mu      sync.Mutex
-	kept    []kept
-	waiting bool // a timer to call drop is running
-}
-
-type kept struct {
-	of    *decoded
-	value any
-}
-
-func newRecent() *recent { return &recent{now: time.Now} }
-
-// keep records a read of value and keeps value in memory for at least keepFor. It takes no lock if value is already
-// kept.
-func (r *recent) keep(of *decoded, value any) {
-	of.read.Store(r.now().UnixNano())
-	if of.kept.Swap(true) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.kept = append(r.kept, kept{of, value})
-	r.wait()
-}
-
-// wait starts a timer that calls drop, unless the timer is already running. The timer does not keep r in memory.
-func (r *recent) wait() {
-	if r.waiting {
-		return
-	}
-	r.waiting = true
-	weakly := weak.Make(r)
-	time.AfterFunc(keepFor, func() {
-		if r := weakly.Value(); r != nil {
-			r.drop()
-		}
-	})
-}
-
-// drop releases the structs that were last read keepFor or longer ago.
-func (r *recent) drop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	oldest := r.now().Add(-keepFor).UnixNano()
-	var left []kept
-	for _, k := range r.kept {
-		// keep may run at the same time. It stores the time before it reads the flag, and drop does the reverse. So
-		// either drop sees the new time, or keep sees the cleared flag and adds the struct again.
-		k.of.kept.Store(false)
-		if k.of.read.Load() > oldest && !k.of.kept.Swap(true) {
-			left = append(left, k)
-		}
-	}
-	r.kept, r.waiting = left, false
-	if len(left) > 0 {
-		r.wait()
-	}
 }

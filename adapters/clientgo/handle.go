@@ -1,12 +1,9 @@
 package clientgo
 
 import (
-	"iter"
 	"maps"
 	"reflect"
-	"unsafe"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -101,84 +98,28 @@ type metadata struct {
 }
 
 // GetLabels returns the labels of the stored object.
-func (m *metadata) GetLabels() map[string]string { return maps.Collect(labelsOf(m.of)) }
+func (m *metadata) GetLabels() map[string]string { return labelsOf(m.of) }
 
 // undecodable is the copy of an object that cannot be decoded. Its type name appears in controller-runtime's error.
 type undecodable struct{ *handle }
 
-// labelsOf iterates over the labels of a stored object. It does not decode the rest of the object. If the store keeps
-// the transform's result, it iterates over that result's labels.
-func labelsOf(o *object) iter.Seq2[string, string] {
+// labelsOf returns the labels of a stored object. It decodes only the object's metadata. If the store keeps the
+// transform's result, it returns that result's labels.
+func labelsOf(o *object) map[string]string {
 	if known := o.decoded.Load(); known != nil && known.strong != nil {
-		result, err := meta.Accessor(known.strong)
-		if err != nil {
-			return maps.All(map[string]string(nil)) // a result without metadata has no labels
+		if result, err := meta.Accessor(known.strong); err == nil {
+			return result.GetLabels()
 		}
-		return maps.All(result.GetLabels())
+		return nil // a result without metadata has no labels
 	}
 	if m, ok := o.encoded.(*message); ok {
-		return m.labels()
+		var partial metav1.PartialObjectMetadata
+		_ = m.into(&partial) // cannot fail, because package lw has already read the metadata
+		return partial.Labels
 	}
-	return func(yield func(string, string) bool) {
-		for name, value := range jsonOf(o.encoded).Get("metadata.labels").Members() {
-			if !yield(name, value.String()) {
-				return
-			}
-		}
+	labels := map[string]string{}
+	for name, value := range jsonOf(o.encoded).Get("metadata.labels").Members() {
+		labels[name] = value.String()
 	}
-}
-
-// Field numbers in the protobuf encoding of Kubernetes objects.
-const (
-	metadataField = 1  // in each object
-	labelsField   = 11 // in ObjectMeta: one entry of a map
-	keyField      = 1  // in an entry
-	valueField    = 2
-)
-
-// labels iterates over the labels in a message. The message is well-formed, because package lw has already read its
-// metadata.
-func (m *message) labels() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for metadata := range messageFields(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)), metadataField) {
-			for entry := range messageFields(metadata, labelsField) {
-				var key, value string
-				for text := range messageFields(entry, keyField) {
-					key = string(text)
-				}
-				for text := range messageFields(entry, valueField) {
-					value = string(text)
-				}
-				if !yield(key, value) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// messageFields iterates over the length-delimited fields with a field number in a protobuf message. It ends at a malformed
-// field.
-func messageFields(message []byte, number protowire.Number) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for len(message) > 0 {
-			found, kind, n := protowire.ConsumeTag(message)
-			if n < 0 {
-				return
-			}
-			message = message[n:]
-			if found == number && kind == protowire.BytesType {
-				value, n := protowire.ConsumeBytes(message)
-				if n < 0 || !yield(value) {
-					return
-				}
-				message = message[n:]
-				continue
-			}
-			if n = protowire.ConsumeFieldValue(found, kind, message); n < 0 {
-				return
-			}
-			message = message[n:]
-		}
-	}
+	return labels
 }

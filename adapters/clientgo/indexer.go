@@ -190,10 +190,8 @@ func (x *indexer) byLabel(key, value, namespace string) []*object {
 	index := x.labels[key]
 	if index == nil && key != "" && len(x.labels) < maxLabelIndexes && (len(x.labels)+1)*x.store.Len() <= x.maxLabelEntries {
 		index = lwcache.NewIndex(x.store, func(o *object, to []string) []string {
-			for name, value := range labelsOf(o) {
-				if name == key {
-					to = append(to, value)
-				}
+			if value, ok := labelsOf(o)[key]; ok {
+				to = append(to, value)
 			}
 			return to
 		})

@@ -52,7 +52,7 @@ func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
 
 // parse decodes a saved object and applies the transform again.
 func (c *objectCodec) parse(text []byte) (*object, error) {
-	if len(text) > 0 && text[0] == '{' || !c.protobuf() {
+	if isJSON(text) || !c.protobuf() {
 		return c.decodeSaved(text)
 	}
 	made, err := c.decoder.decode(&message{raw: string(text)})
