@@ -183,14 +183,10 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 		return nil, err
 	}
 	own := *req
-	_, version := c.resource()
-	switch {
-	case version != "" && strings.HasSuffix(version, req.Path): // a discovery request, with which lw checks the collection's kind
-		own.Path = version
-	case c.query != "":
-		own.Path, own.Query = c.path, c.query+"&"+req.Query
-	default:
-		own.Path = c.path
+	if _, version := c.resource(); version != "" && strings.HasSuffix(version, req.Path) {
+		own.Path = version // a discovery request, with which lw checks the collection's kind
+	} else {
+		own.Path, own.Query = c.path, strings.Trim(c.query+"&"+req.Query, "&")
 	}
 	return c.transport.Open(ctx, &own)
 }
@@ -199,13 +195,10 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 func (s *source) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.collection == nil:
+	if s.collection == nil {
 		return "unknown"
-	case s.collection.query != "":
-		return s.collection.path + "?" + s.collection.query
 	}
-	return s.collection.path
+	return strings.TrimSuffix(s.collection.path+"?"+s.collection.query, "?")
 }
 
 func (s *source) resolve(ctx context.Context) (*collection, error) {

@@ -163,12 +163,10 @@ func (c *objectCodec) transformed(o *object) (*object, error) {
 	case after == nil:
 		return nil, errNilResult
 	}
-	if c.decoder.share != nil {
-		c.decoder.share(after)
-	}
+	c.decoder.share(after)
 	if result, ok := after.(runtime.Object); ok {
-		made := c.decoder.encode(result, o.encoded)
-		if made != nil && lw.KeyOf(made) == lw.KeyOf(o) && made.GetResourceVersion() == o.GetResourceVersion() {
+		made, err := c.decoder.encode(result, o.encoded)
+		if err == nil && lw.KeyOf(made) == lw.KeyOf(o) && made.GetResourceVersion() == o.GetResourceVersion() {
 			kept := &object{encoded: made}
 			kept.decoded.Store(weakly(result))
 			return kept, nil
@@ -216,17 +214,9 @@ func (d *decoder) read(o *object, keep bool) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		own := weakly(made)
-		if !o.decoded.CompareAndSwap(known, own) {
-			known = o.decoded.Load() // another goroutine has decoded the object
-			value = d.value(known)
-		}
-		if value == nil {
-			value, known = made, own
-			if d.share != nil {
-				d.share(made)
-			}
-		}
+		value, known = made, weakly(made)
+		o.decoded.Store(known) // if several readers decode the object at once, later ones share the last struct
+		d.share(made)
 	}
 	if keep {
 		d.recent.keep(known, value)
@@ -305,11 +295,11 @@ type decoder struct {
 	kind    schema.GroupVersionKind // set only for PartialObjectMetadata
 	fields  []string                // paths of the fields to keep; if empty, all fields are kept
 	recent  *recent
-	share   func(any) // receives each struct that several readers share; may be nil
+	share   func(any) // receives each struct that several readers share
 }
 
 func newDecoder(example runtime.Object) decoder {
-	d := decoder{example: reflect.TypeOf(example), recent: newRecent()}
+	d := decoder{example: reflect.TypeOf(example), recent: newRecent(), share: func(any) {}}
 	if d.metadataOnly() {
 		d.kind = example.GetObjectKind().GroupVersionKind()
 	}
@@ -331,30 +321,26 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// encode encodes object as protobuf if previous is a *message, and otherwise as JSON. It returns nil if object does not
-// have the type of the informer or cannot be encoded.
-func (d *decoder) encode(object runtime.Object, previous encoded) encoded {
+// errOtherType is the error of an object whose type is not that of the informer.
+var errOtherType = errors.New("clientgo: the object has another type")
+
+// encode encodes object as protobuf if previous is a *message, and otherwise as JSON.
+func (d *decoder) encode(object runtime.Object, previous encoded) (encoded, error) {
 	if reflect.TypeOf(object) != d.example {
-		return nil
+		return nil, errOtherType
 	}
 	if _, ok := previous.(*message); ok {
 		data, err := object.(protobufType).Marshal()
 		if err != nil {
-			return nil
+			return nil, err
 		}
-		if m, err := messageOf(data, object); err == nil {
-			return m
-		}
-		return nil
+		return messageOf(data, object)
 	}
 	text, err := json.Marshal(object)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	if o, err := lw.ParseObject(text); err == nil {
-		return o
-	}
-	return nil
+	return lw.ParseObject(text)
 }
 
 // messageOf returns a message for data, which is the encoding of object.

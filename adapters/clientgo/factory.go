@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"sync"
@@ -197,6 +198,7 @@ type resources struct {
 
 	mu        sync.Mutex
 	informers map[schema.GroupVersionResource]*resourceInformer
+	started   map[schema.GroupVersionResource]cache.SharedIndexInformer
 	stopping  bool
 	running   sync.WaitGroup
 }
@@ -207,14 +209,16 @@ func newResources(config *rest.Config, resync time.Duration, opts *FactoryOption
 	if err != nil {
 		return nil, err
 	}
-	return &resources{collections: c, example: example, lister: lister, informers: map[schema.GroupVersionResource]*resourceInformer{}}, nil
+	return &resources{
+		collections: c, example: example, lister: lister,
+		informers: map[schema.GroupVersionResource]*resourceInformer{}, started: map[schema.GroupVersionResource]cache.SharedIndexInformer{},
+	}, nil
 }
 
 // resourceInformer implements [informers.GenericInformer].
 type resourceInformer struct {
 	informer cache.SharedIndexInformer
 	lister   cache.GenericLister
-	started  bool
 }
 
 func (i *resourceInformer) Informer() cache.SharedIndexInformer { return i.informer }
@@ -237,9 +241,9 @@ func (r *resources) ForResource(gvr schema.GroupVersionResource) informers.Gener
 func (r *resources) Start(stop <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, made := range r.informers {
-		if !made.started && !r.stopping {
-			made.started = true
+	for gvr, made := range r.informers {
+		if r.started[gvr] == nil && !r.stopping {
+			r.started[gvr] = made.informer
 			r.running.Go(func() { made.informer.Run(stop) })
 		}
 	}
@@ -248,13 +252,8 @@ func (r *resources) Start(stop <-chan struct{}) {
 // WaitForCacheSync blocks until all started informers have synced or stop is closed. It returns whether each
 // started informer has synced.
 func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
-	started := map[schema.GroupVersionResource]cache.SharedIndexInformer{}
 	r.mu.Lock()
-	for gvr, made := range r.informers {
-		if made.started {
-			started[gvr] = made.informer
-		}
-	}
+	started := maps.Clone(r.started)
 	r.mu.Unlock()
 	synced := map[schema.GroupVersionResource]bool{}
 	for gvr, informer := range started {

@@ -71,19 +71,7 @@ func (x *indexer) Bookmark(string) {}
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
 // List implements [cache.Store]. It reports and omits objects that cannot be decoded.
-func (x *indexer) List() []any {
-	held := x.store.List()
-	list := make([]any, 0, len(held))
-	for _, o := range held {
-		value, err := x.read(o, false)
-		if err != nil {
-			x.informer.report(o, err)
-			continue
-		}
-		list = append(list, value)
-	}
-	return list
-}
+func (x *indexer) List() []any { return x.readAll(x.store.List(), false) }
 
 // ListKeys implements [cache.Store]. It does not decode objects.
 func (x *indexer) ListKeys() []string { return keysOf(x.store.List()) }
@@ -134,7 +122,7 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	for _, value := range values {
 		seen.Insert(index.List(value)...)
 	}
-	return x.readAll(seen.UnsortedList(), false)
+	return x.readAll(seen.UnsortedList(), false), nil
 }
 
 // ByIndex implements [cache.Indexer]. Its name may also be the one that controller-runtime's cache gives to an index of
@@ -144,13 +132,13 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	key, shared := strings.CutPrefix(key, "field:"+sharedField)
 	if labeled || shared {
 		namespace, value, _ := strings.Cut(value, "/")
-		return x.readAll(x.byLabel(key, value, namespace), shared)
+		return x.readAll(x.byLabel(key, value, namespace), shared), nil
 	}
 	_, index, err := x.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return x.readAll(index.List(value), false)
+	return x.readAll(index.List(value), false), nil
 }
 
 const (
@@ -210,16 +198,18 @@ func (x *indexer) byLabel(key, value, namespace string) []*object {
 	return found
 }
 
-func (x *indexer) readAll(objects []*object, shared bool) ([]any, error) {
-	list := make([]any, len(objects))
-	for n, o := range objects {
+// readAll returns objects in the form that the indexer's readers expect. It reports and omits those that cannot be decoded.
+func (x *indexer) readAll(objects []*object, shared bool) []any {
+	list := make([]any, 0, len(objects))
+	for _, o := range objects {
 		value, err := x.read(o, shared)
 		if err != nil {
-			return nil, fmt.Errorf("object %s: %w", o.Key(), err)
+			x.informer.report(o, err)
+			continue
 		}
-		list[n] = value
+		list = append(list, value)
 	}
-	return list, nil
+	return list
 }
 
 // IndexKeys implements [cache.Indexer]. It does not decode objects.
@@ -267,14 +257,8 @@ func (x *indexer) GetIndexers() cache.Indexers {
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var conflicts []string
-	for name := range indexers {
-		if _, ok := x.funcs[name]; ok {
-			conflicts = append(conflicts, name)
-		}
-	}
-	if len(conflicts) > 0 {
-		return fmt.Errorf("indexer conflict: %v", sets.New(conflicts...))
+	if conflicts := sets.KeySet(x.funcs).Intersection(sets.KeySet(indexers)); len(conflicts) > 0 {
+		return fmt.Errorf("indexer conflict: %v", conflicts)
 	}
 	for name, f := range indexers {
 		index := lwcache.NewIndex(x.store, x.values(name, f)) // may panic, so the name is added afterwards
@@ -286,7 +270,7 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 // values adapts an index function of client-go to stored objects. It decodes objects, except for
 // [cache.MetaNamespaceIndexFunc], which needs only the namespace.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
-	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
+	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer() {
 		return lwcache.ByNamespace[*object]
 	}
 	return func(o *object, to []string) []string {
@@ -300,9 +284,4 @@ func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string)
 		}
 		return append(to, values...)
 	}
-}
-
-// sameFunc reports whether f and known are the same package-level function.
-func sameFunc(f, known cache.IndexFunc) bool {
-	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
 }

@@ -31,7 +31,7 @@ type Reflector struct {
 	informer *informer // only for its requests and decoder; its own store stays empty
 	store    cache.ReflectorStore
 	resync   time.Duration
-	version  atomic.Pointer[string]
+	version  atomic.Value // a string
 }
 
 // NewReflector returns a reflector that starts when its Run method is called. See [NewSharedIndexInformerWithOptions] for
@@ -52,10 +52,8 @@ func NewReflector(lister cache.ListerWatcher, example runtime.Object, store cach
 
 // LastSyncResourceVersion returns the resourceVersion that the store has reached, or "" before the first list.
 func (r *Reflector) LastSyncResourceVersion() string {
-	if version := r.version.Load(); version != nil {
-		return *version
-	}
-	return ""
+	version, _ := r.version.Load().(string)
+	return version
 }
 
 // Run feeds the store until stop is closed. It can be called once.
@@ -75,12 +73,8 @@ func (r *Reflector) RunWithContext(ctx context.Context) {
 	if r.resync > 0 {
 		resyncing.Go(func() { wait.UntilWithContext(ctx, r.resyncStore, r.resync) })
 	}
-	for r.follow(ctx) && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second): // gives the store time to recover
-		}
-	}
+	// The second between two attempts gives the store time to recover. The error only says that ctx is done.
+	_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) { return !r.follow(ctx), nil })
 }
 
 func (r *Reflector) resyncStore(ctx context.Context) {
@@ -117,7 +111,7 @@ func (r *Reflector) follow(ctx context.Context) (retry bool) {
 			utilruntime.HandleErrorWithContext(ctx, event.Err, "cannot decode an object", i.about()...)
 		}
 		if version := event.ResourceVersion; list == nil && version != "" && version != r.LastSyncResourceVersion() {
-			r.version.Store(&version)
+			r.version.Store(version)
 			if store, ok := r.store.(cache.ResourceVersionUpdater); ok && event.Type != lw.Synced {
 				store.UpdateResourceVersion(version)
 			}

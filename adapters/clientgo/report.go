@@ -111,13 +111,7 @@ func (i *informer) warn(_ string, args ...any) {
 	if i.reported && (handler != nil || !errors.Is(i.cause, lw.ErrExpired)) {
 		return
 	}
-	about := append([]any{"cause", i.cause}, i.about()...)
-	for n := 0; n+1 < len(args); n += 2 {
-		if args[n] != "cause" && args[n] != "collection" { // already in about
-			about = append(about, args[n], args[n+1])
-		}
-	}
-	klog.FromContext(ctx).Info("The list or watch was interrupted", about...)
+	klog.FromContext(ctx).Info("The list or watch was interrupted", append(args, i.about()...)...)
 }
 
 // apiError wraps an [lw.StatusError] so that functions of package apierrors such as IsForbidden recognize it. It

@@ -1,6 +1,7 @@
 package controllerruntime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -42,16 +43,18 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		return cache.New(config, opts)
 	}
 	if opts.HTTPClient == nil {
+		named := rest.CopyConfig(config)
+		named.UserAgent = cmp.Or(named.UserAgent, rest.DefaultKubernetesUserAgent())
 		var err error
-		if opts.HTTPClient, err = newHTTPClient(config); err != nil {
-			return nil, err
+		if opts.HTTPClient, err = rest.HTTPClientFor(named); err != nil {
+			return nil, fmt.Errorf("could not create HTTP client from config: %w", err)
 		}
 	}
 	if opts.Scheme == nil {
 		opts.Scheme = scheme.Scheme // controller-runtime's default
 	}
 	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
-	shared, made := sharedKinds(opts), &decodingCache{scheme: opts.Scheme, restores: o.StateDir != ""}
+	shared, made := sharedKinds(opts), &decodingCache{scheme: opts.Scheme, http: opts.HTTPClient, restores: o.StateDir != ""}
 	opts.NewInformer = func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		kind, err := apiutil.GVKForObject(example, opts.Scheme)
 		informer := clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
@@ -70,18 +73,6 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	}
 	made.Cache = stock
 	return made, nil
-}
-
-func newHTTPClient(config *rest.Config) (*http.Client, error) {
-	named := rest.CopyConfig(config)
-	if named.UserAgent == "" {
-		named.UserAgent = rest.DefaultKubernetesUserAgent()
-	}
-	client, err := rest.HTTPClientFor(named)
-	if err != nil {
-		return nil, fmt.Errorf("could not create HTTP client from config: %w", err)
-	}
-	return client, nil
 }
 
 // sharedKinds returns a function that reports whether readers of a kind may share structs. They may if the options
@@ -110,6 +101,7 @@ type decodingCache struct {
 	cache.Cache
 	followers followers
 	scheme    *runtime.Scheme
+	http      *http.Client
 	restores  bool // the informers may start with objects that an earlier process saved
 }
 

@@ -18,23 +18,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// form is the kind of Go type that represents an object. A cache has separate informers for each form.
-type form int
-
-const (
-	typed form = iota
-	unstructuredForm
-	metadataOnly
-)
-
-func formOf(obj runtime.Object) form {
+// formOf names the kind of Go type that represents an object. A cache has separate informers for each of them.
+func formOf(obj runtime.Object) string {
 	switch obj.(type) {
 	case runtime.Unstructured:
-		return unstructuredForm
+		return "unstructured"
 	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
-		return metadataOnly
+		return "metadata"
 	}
-	return typed
+	return "typed"
 }
 
 // followers contains the informers of a cache.
@@ -43,7 +35,7 @@ type followers struct {
 	all []*follower
 }
 
-func (fs *followers) add(kind schema.GroupVersionKind, form form, informer interface{ HasSynced() bool }) {
+func (fs *followers) add(kind schema.GroupVersionKind, form string, informer interface{ HasSynced() bool }) {
 	if progress, ok := clientgo.ProgressOf(informer); ok {
 		fs.mu.Lock()
 		defer fs.mu.Unlock()
@@ -51,7 +43,7 @@ func (fs *followers) add(kind schema.GroupVersionKind, form form, informer inter
 	}
 }
 
-func (fs *followers) remove(kind schema.GroupVersionKind, form form) {
+func (fs *followers) remove(kind schema.GroupVersionKind, form string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.all = slices.DeleteFunc(fs.all, func(f *follower) bool { return f.kind == kind && f.form == form })
@@ -72,7 +64,7 @@ func (fs *followers) find(matches func(*follower) bool) (found []*follower) {
 // follower is an informer, together with the writes that its store may not contain yet.
 type follower struct {
 	kind     schema.GroupVersionKind
-	form     form
+	form     string
 	progress clientgo.Progress
 
 	mu     sync.Mutex

@@ -233,6 +233,8 @@ func TestUndecodableObject(t *testing.T) {
 		var pods corev1.PodList
 		require.NoError(t, c.List(t.Context(), &pods))
 		require.Equal(t, 1, len(pods.Items))
+		require.NoError(t, c.List(t.Context(), &pods, client.InNamespace("shop"))) // uses an index
+		require.Equal(t, 1, len(pods.Items))
 		err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.Pod{})
 		require.ErrorContains(t, err, "spec.nodeName")
 	}

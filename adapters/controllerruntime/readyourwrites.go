@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -93,19 +94,17 @@ func (r ReadYourWrites) NewClient(config *rest.Config, opts client.Options) (cli
 	case reads.restores:
 		return nil, errors.New("controllerruntime: ReadYourWrites cannot be combined with StateDir: remove one of them")
 	}
-	var err error
-	if opts.HTTPClient == nil {
-		if opts.HTTPClient, err = newHTTPClient(config); err != nil {
-			return nil, err
-		}
-	}
+	opts.HTTPClient = cmp.Or(opts.HTTPClient, reads.http)
 	c := &consistentClient{
 		reads: reads, timeout: cmp.Or(r.Timeout, 10*time.Second), uncached: map[schema.GroupVersionKind]bool{}, unstructured: opts.Cache.Unstructured,
 	}
+	var err error
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), opts.HTTPClient); err != nil {
 		return nil, err
 	}
-	opts.HTTPClient = c.recorded(opts.HTTPClient)
+	recording := *opts.HTTPClient
+	recording.Transport = &recorder{client: c, next: cmp.Or(recording.Transport, http.DefaultTransport)}
+	opts.HTTPClient = &recording
 	if c.Client, err = client.New(config, opts); err != nil {
 		return nil, err
 	}
@@ -204,11 +203,10 @@ func (c *consistentClient) followers(obj runtime.Object) []*follower {
 	if meta.IsListType(obj) {
 		kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	}
-	form := formOf(obj)
-	if c.uncached[kind] || form == unstructuredForm && !c.unstructured {
+	if _, ok := obj.(runtime.Unstructured); c.uncached[kind] || ok && !c.unstructured {
 		return nil
 	}
-	return c.reads.followers.find(func(f *follower) bool { return f.kind == kind && f.form == form })
+	return c.reads.followers.find(func(f *follower) bool { return f.kind == kind && f.form == formOf(obj) })
 }
 
 // wait blocks until a store contains the last write to an object. absent reports that the object is gone, but could appear

@@ -22,13 +22,6 @@ type recorder struct {
 	written atomic.Uint64 // number of completed writes
 }
 
-// recorded returns a copy of an HTTP client that records the writes of c.
-func (c *consistentClient) recorded(by *http.Client) *http.Client {
-	own := *by
-	own.Transport = &recorder{client: c, next: cmp.Or(by.Transport, http.DefaultTransport)}
-	return &own
-}
-
 func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodGet || dryRun(request) {
 		return r.next.RoundTrip(request)
