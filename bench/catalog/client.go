@@ -88,7 +88,7 @@ func startListwatch(t task, changes *countdown) contender {
 	ctx := context.Background()
 	settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
 	if t.Contender == listwatchPacked {
-		settings.Pack = catalog.Pack(compact.NewCodec)
+		settings.Pack = catalog.Pack(compact.NewPacker())
 	}
 	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings {
 		return settings
@@ -117,10 +117,8 @@ func startListwatch(t task, changes *countdown) contender {
 			Type: catalog.Type{Group: group(i % t.Types), Resource: plural(i % t.Types)},
 			Key:  lw.Key{Namespace: namespace(i, t.Types), Name: named(i)},
 		}
-		if object, ok := snapshot.Get(ref); ok {
-			for range snapshot.Tree(object.GetUID()) {
-				found++
-			}
+		for range snapshot.Tree(ref) {
+			found++
 		}
 		return found
 	}}

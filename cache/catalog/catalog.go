@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/discovery"
 )
@@ -63,7 +64,7 @@ type Settings struct {
 	Required      bool     // never drop the collection because of Options.MaxBytes
 
 	// Pack stores objects in another form than text. See the function [Pack]. Nil means text.
-	Pack func(lw.Codec[*lw.Object]) lw.Codec[Packed]
+	Pack func(*lw.Object) Packed
 }
 
 // LimitError is the cause of a collection that was dropped because of [Options.MaxBytes].
@@ -82,7 +83,8 @@ var errNoType = errors.New("the server does not have this type")
 const (
 	requestsPerSecond = 50 // limits of the requests of all streams together
 	requestBurst      = 100
-	requestTimeout    = 30 * time.Second // of discovery and of a check for access
+	checksPerSecond   = requestsPerSecond / 2 // of checks for access, so that many forbidden namespaces do not delay other requests
+	requestTimeout    = 30 * time.Second      // of discovery and of a check for access
 
 	discoverEvery = time.Minute      // if the server reports new types
 	pollEvery     = 5 * time.Second  // otherwise; a request with an ETag costs the server little
@@ -94,42 +96,50 @@ const (
 type Catalog struct {
 	opts      Options
 	transport lw.Transport
-	server    lw.Source[element] // the features that all collections have found the server to support
-	lists     *slots
-	remaining atomic.Int64 // number of bytes that may be decoded before the next count of all objects
+	checks    *rate.Limiter
+	server    lw.Source[Packed] // the features that all collections have found the server to support
+	group     cache.Group       // of the collections
+	always    chan struct{}     // closed
+
+	// Each first list holds a place in lists, and for its first seconds also in starting.
+	lists, starting chan struct{}
+	remaining       atomic.Int64 // number of bytes that may be decoded before the next count of all objects
 
 	mu          sync.Mutex
-	running     bool
-	ctx         context.Context // context of the run
-	tasks       sync.WaitGroup
 	discoverer  discovery.Discoverer
-	discovered  bool  // a discovery has succeeded
-	discovery   error // error of the last discovery
+	asked       bool            // a discovery has ended
+	discovery   error           // error of the last discovery
+	known       map[string]bool // see names
 	collections map[Type]*collection
-	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
-	signs       map[Type]bool // whether the watch of a type that announces other types is open
-	wake        chan struct{} // triggers discovery
-	settleUntil time.Time     // until then, discovery may lag behind a change
-	updated     chan struct{} // closed and replaced when a status changes
-	readers     map[*statusReader]bool
+	removed     map[Type]bool        // types that Remove has removed, so that discovery does not add them again
+	announced   map[lw.Resource]bool // whether the watch of a type in announcing is open
+	settleUntil time.Time            // until then, discovery may lag behind a change
+	updated     chan struct{}        // closed and replaced when a status changes
 	subscribers map[*subscriber]bool
-	namespaces  struct {
-		names []string
-		at    time.Time
+
+	namespaces struct { // of the server
+		sync.Mutex
+		names  []string
+		listed time.Time
 	}
 }
 
 // New returns a catalog of the server behind transport. It sends no requests before Run. opts may be nil.
 func New(transport lw.Transport, opts *Options) *Catalog {
 	c := &Catalog{
-		collections: map[Type]*collection{}, removed: map[Type]bool{}, signs: map[Type]bool{}, wake: make(chan struct{}, 1), updated: make(chan struct{}),
-		readers: map[*statusReader]bool{}, subscribers: map[*subscriber]bool{}, server: lw.Source[element]{StreamsLists: true},
+		collections: map[Type]*collection{}, removed: map[Type]bool{}, announced: map[lw.Resource]bool{}, updated: make(chan struct{}), always: make(chan struct{}),
+		subscribers: map[*subscriber]bool{}, server: lw.Source[Packed]{StreamsLists: true}, checks: rate.NewLimiter(checksPerSecond, requestBurst),
 	}
 	if opts != nil {
 		c.opts = *opts
 	}
+	if c.opts.Follow == nil {
+		c.opts.Follow = func(TypeInfo) *Settings { return &Settings{} }
+	}
 	c.transport = &paced{transport, rate.NewLimiter(requestsPerSecond, requestBurst)}
-	c.lists = newSlots(cmp.Or(c.opts.MaxLists, 4))
+	c.starting = make(chan struct{}, cmp.Or(c.opts.MaxLists, 4))
+	c.lists = make(chan struct{}, max(cap(c.starting), maxLists))
+	close(c.always)
 	c.remaining.Store(c.opts.MaxBytes)
 	return c
 }
@@ -150,32 +160,7 @@ func (p *paced) Open(ctx context.Context, req *lw.Request) (*lw.Response, error)
 
 // Run follows the types until ctx is done, and then returns context.Cause(ctx). When Run returns, all its goroutines have
 // ended. Another Run resumes from the objects in memory. Run panics if the previous Run has not returned.
-func (c *Catalog) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	c.locked(func() {
-		if c.running {
-			panic("catalog: Run called before the previous Run returned")
-		}
-		c.running, c.ctx = true, ctx
-	})
-	for _, announcing := range []lw.Resource{
-		{Group: "apiextensions.k8s.io", Version: "v1", Plural: "customresourcedefinitions"},
-		{Group: "apiregistration.k8s.io", Version: "v1", Plural: "apiservices"},
-	} {
-		c.tasks.Go(func() { c.watchSigns(ctx, announcing) })
-	}
-	c.discover(ctx)
-	stop()
-	c.tasks.Wait()
-	c.locked(func() {
-		c.running = false
-		for _, n := range c.collections {
-			n.ctx = nil
-		}
-	})
-	return context.Cause(ctx)
-}
+func (c *Catalog) Run(ctx context.Context) error { return c.group.Run(ctx, c.discover) }
 
 // locked calls f while it holds the lock.
 func (c *Catalog) locked(f func()) {
@@ -184,96 +169,101 @@ func (c *Catalog) locked(f func()) {
 	f()
 }
 
-// watchSigns triggers discovery when a CustomResourceDefinition or an APIService changes, because the types may have changed
-// too.
-func (c *Catalog) watchSigns(ctx context.Context, announcing lw.Resource) {
-	of := Type{Group: announcing.Group, Resource: announcing.Plural}
-	client, err := lw.NewClient(c.transport, announcing, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
-	if err != nil {
-		panic(err) // the resource is a constant
+// discover asks the server for its types repeatedly until ctx is done.
+func (c *Catalog) discover(ctx context.Context) error {
+	var watches sync.WaitGroup
+	defer watches.Wait()
+	for asked := (time.Time{}); ctx.Err() == nil; wait(ctx, settleEvery) {
+		first := asked.IsZero()
+		if !first && time.Since(asked) < c.pause() {
+			continue
+		}
+		asked = time.Now()
+		asking, stop := context.WithTimeout(ctx, requestTimeout)
+		types, err := c.discoverer.Discover(asking, c.transport)
+		stop()
+		if ctx.Err() != nil {
+			break
+		}
+		var ended []*collection
+		c.locked(func() {
+			if c.asked, c.discovery = true, err; err == nil {
+				c.apply(types)
+				c.discovery = errors.Join(slices.Collect(maps.Values(types.Missing))...)
+			}
+			ended = c.drained()
+			c.broadcast()
+		})
+		for _, n := range ended {
+			c.group.Remove(n.member())
+		}
+		for _, of := range announcing {
+			if first { // after the discovery, so that the watches can compare their objects with the known types
+				watches.Go(func() { c.watchDefinitions(ctx, of) })
+			}
+		}
 	}
-	for event := range lw.ListAndWatch(ctx, client, &lw.Options{Warn: silent}) {
+	return nil
+}
+
+// pause returns the time between two discoveries.
+func (c *Catalog) pause() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case time.Now().Before(c.settleUntil):
+		return 0
+	case c.discovery != nil || len(c.announced) < len(announcing):
+		return pollEvery
+	}
+	return discoverEvery
+}
+
+// announcing contains the types whose objects define other types.
+var announcing = []lw.Resource{
+	{Group: "apiextensions.k8s.io", Version: "v1", Plural: "customresourcedefinitions"},
+	{Group: "apiregistration.k8s.io", Version: "v1", Plural: "apiservices"},
+}
+
+// watchDefinitions triggers discovery when a CustomResourceDefinition or an APIService changes, because the types may have
+// changed too.
+func (c *Catalog) watchDefinitions(ctx context.Context, of lw.Resource) {
+	defer c.locked(func() { delete(c.announced, of) })
+	for event := range lw.ListAndWatch(ctx, c.metadata(of), &lw.Options{Warn: silent}) {
 		c.locked(func() {
 			switch event.Type {
 			case lw.WatchStarted:
-				c.signs[of] = true
+				c.announced[of] = true
 			case lw.Interrupted:
-				c.signs[of] = errors.Is(event.Interruption.Err, lw.ErrWatchClosed)
-			case lw.Synced: // most of these definitions are old, so discovery contains their types already
-				c.rediscover(3 * settleEvery)
-			case lw.Modified, lw.Deleted:
-				c.rediscover(settleFor)
-			case lw.Added:
-				if c.signs[of] { // after the list
-					c.rediscover(settleFor)
+				if !errors.Is(event.Interruption.Err, lw.ErrWatchClosed) {
+					delete(c.announced, of)
+				}
+			case lw.Added, lw.Modified, lw.Deleted:
+				if event.Type != lw.Added || !c.known[event.Object.GetName()] {
+					c.settleUntil = time.Now().Add(settleFor)
 				}
 			}
 		})
 	}
 }
 
-// rediscover triggers discovery, and repeats it until settle has passed. The caller must hold the lock.
-func (c *Catalog) rediscover(settle time.Duration) {
-	if until := time.Now().Add(settle); until.After(c.settleUntil) {
-		c.settleUntil = until
+// metadata returns a client for the metadata of a resource, which must be valid.
+func (c *Catalog) metadata(of lw.Resource) *lw.Client[*lw.Object] {
+	client, err := lw.NewClient(c.transport, of, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	if err != nil {
+		panic(err)
 	}
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// discover asks the server for its types repeatedly until ctx is done.
-func (c *Catalog) discover(ctx context.Context) {
-	for ctx.Err() == nil {
-		asking, stop := context.WithTimeout(ctx, requestTimeout)
-		types, err := c.discoverer.Discover(asking, c.transport)
-		stop()
-		var ended []*collection
-		pause := pollEvery
-		c.locked(func() {
-			if ctx.Err() != nil {
-				return
-			}
-			c.discovery = err
-			if err == nil {
-				c.discovered = true
-				c.apply(types)
-				c.discovery = errors.Join(slices.Collect(maps.Values(types.Missing))...)
-			}
-			ended = c.drained()
-			c.broadcast()
-			switch {
-			case time.Now().Before(c.settleUntil):
-				pause = settleEvery
-			case err == nil && len(c.signs) == 2 && !slices.Contains(slices.Collect(maps.Values(c.signs)), false) && !c.draining():
-				pause = discoverEvery
-			}
-		})
-		for _, n := range ended {
-			n.end()
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-c.wake:
-			wait(ctx, settleEvery/4) // several changes usually arrive together
-		}
-		timer.Stop()
-	}
+	return client
 }
 
 // apply follows the discovered types and empties those that the server no longer has. The caller must hold the lock.
 func (c *Catalog) apply(types *discovery.Types) {
+	c.known = names(types)
 	found := preferred(types)
 	for of, info := range found {
 		n := c.collections[of]
 		if n == nil {
-			settings := &Settings{}
-			if c.opts.Follow != nil {
-				settings = c.opts.Follow(info)
-			}
+			settings := c.opts.Follow(info)
 			if settings == nil || c.removed[of] {
 				continue
 			}
@@ -283,45 +273,13 @@ func (c *Catalog) apply(types *discovery.Types) {
 				continue
 			}
 		}
-		c.discoveredType(n, info)
+		n.discovered(info)
 	}
 	for of, n := range c.collections {
-		if _, ok := found[of]; ok || mayHave(types, of) || n.state == Gone {
-			continue
-		}
-		if n.informer.Store().ResourceVersion() == "" && n.ctx == nil {
-			n.set(Gone, errNoType)
-			continue
-		}
-		if !n.scope.gone {
+		if _, ok := found[of]; !ok && !mayHave(types, of) && !n.scope.gone {
 			n.use(&scope{info: n.info, gone: true})
 		}
-		n.start(c.ctx) // the last run may have ended before all subscribers have received the deletions
 	}
-}
-
-// discoveredType makes a collection follow its type in the version of info. The caller must hold the lock.
-func (c *Catalog) discoveredType(n *collection, info TypeInfo) {
-	var limit *LimitError
-	if errors.As(n.cause, &limit) {
-		return
-	}
-	in := n.scope
-	same := len(in.clients) > 0 && !in.gone && n.info.Version == info.Version && n.info.Kind == info.Kind && n.info.Namespaced == info.Namespaced
-	n.info = info
-	if !same {
-		next, err := n.scopeOf(info, n.wanted(info)...)
-		if err != nil {
-			n.set(Unavailable, fmt.Errorf("catalog: %w", err))
-			return
-		}
-		n.use(next)
-		if n.state == Gone {
-			n.complete, n.synced = false, false
-		}
-		n.set(Waiting, nil)
-	}
-	n.start(c.ctx)
 }
 
 // add adds a collection and its subscribers. The caller must hold the lock.
@@ -334,51 +292,41 @@ func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	for s := range c.subscribers {
 		s.follow(n)
 	}
-	c.changed(n)
+	c.group.Add(n.member(), n)
+	c.broadcast()
 	return n, nil
 }
 
-// drained removes and returns the collections of deleted types, once all subscribers have received the deletions. The
-// caller must hold the lock. After releasing it, the caller must call end on each collection.
+// drained forgets and returns the collections of deleted types, once all subscribers have received the deletions. The caller
+// must hold the lock.
 func (c *Catalog) drained() (ended []*collection) {
-	for of, n := range c.collections {
+	for _, n := range c.collections {
 		if n.state == Gone && !n.explicit && !n.queued() {
-			delete(c.collections, of)
+			n.forget()
 			ended = append(ended, n)
 		}
 	}
 	return ended
 }
 
-// draining reports whether drained waits for a subscriber. The caller must hold the lock.
-func (c *Catalog) draining() bool {
-	for _, n := range c.collections {
-		if n.scope.gone && !n.explicit {
-			return true
-		}
-	}
-	return false
-}
-
 // Add follows a type, also if discovery does not find it yet or Options.Follow leaves it out. settings may be nil. If the
 // catalog follows the type already, Add has no effect. To change the settings, call Remove first.
 func (c *Catalog) Add(of Type, settings *Settings) error {
-	if settings == nil {
-		settings = &Settings{}
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.removed, of)
-	if n := c.collections[of]; n != nil {
-		n.explicit = true
-		return nil
-	}
-	n, err := c.add(of, *settings)
-	if err != nil {
-		return err
+	n := c.collections[of]
+	if n == nil {
+		if settings == nil {
+			settings = &Settings{}
+		}
+		var err error
+		if n, err = c.add(of, *settings); err != nil {
+			return err
+		}
+		c.settleUntil = time.Now().Add(settleFor)
 	}
 	n.explicit = true
-	c.rediscover(settleFor)
+	delete(c.removed, of)
 	return nil
 }
 
@@ -388,24 +336,34 @@ func (c *Catalog) Remove(of Type) {
 	c.mu.Lock()
 	n := c.collections[of]
 	c.removed[of] = true
-	delete(c.collections, of)
-	c.broadcast()
+	if n != nil {
+		n.forget()
+		c.broadcast()
+	}
 	c.mu.Unlock()
 	if n != nil {
-		n.end()
+		c.group.Remove(n.member())
 	}
 }
 
-// WaitSynced blocks until each collection is synced or has failed. It returns an error that names those that failed, and
-// an error of the discovery. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced blocks until each collection is synced or has failed. It returns a *[SyncError] if some have failed. If ctx is
+// done first, it returns context.Cause(ctx). It may be called before Run.
 func (c *Catalog) WaitSynced(ctx context.Context) error {
 	for {
 		c.mu.Lock()
-		ready, err := c.syncedOrFailed()
-		updated := c.updated
+		ready, updated := c.asked, c.updated
+		e := &SyncError{Discovery: c.discovery}
+		for _, n := range c.sorted() {
+			if ready = ready && !n.pending(); n.failed() {
+				e.Failed = append(e.Failed, n.status())
+			}
+		}
 		c.mu.Unlock()
-		if ready {
-			return err
+		switch {
+		case ready && e.Discovery == nil && e.Failed == nil:
+			return nil
+		case ready:
+			return e
 		}
 		select {
 		case <-updated:
@@ -422,54 +380,21 @@ type SyncError struct {
 }
 
 func (e *SyncError) Error() string {
-	var problems []string
-	if e.Discovery != nil {
-		problems = append(problems, e.Discovery.Error())
-	}
-	for _, s := range e.Failed {
-		problems = append(problems, fmt.Sprintf("%s is %s: %v", s.Type, s.State, s.Cause))
-	}
-	return "catalog: not synced: " + strings.Join(problems, "; ")
+	return "catalog: not synced: " + strings.ReplaceAll(errors.Join(e.Unwrap()...).Error(), "\n", "; ")
 }
 
 // Unwrap returns the causes.
 func (e *SyncError) Unwrap() []error {
-	causes := []error{}
-	if e.Discovery != nil {
-		causes = append(causes, e.Discovery)
-	}
+	causes := []error{e.Discovery}
 	for _, s := range e.Failed {
-		causes = append(causes, s.Cause)
+		causes = append(causes, fmt.Errorf("%s is %s: %w", s.Type, s.State, s.Cause))
 	}
 	return causes
 }
 
-func (c *Catalog) syncedOrFailed() (ready bool, err error) {
-	if !c.discovered && c.discovery == nil {
-		return false, nil
-	}
-	e := &SyncError{Discovery: c.discovery}
-	for _, n := range c.sorted() {
-		switch {
-		case n.probing && !n.probed:
-			return false, nil
-		case n.state.failed() && n.cause != nil && (n.explicit || n.state != Gone):
-			e.Failed = append(e.Failed, n.status())
-		case !n.synced:
-			return false, nil
-		}
-	}
-	if e.Discovery == nil && len(e.Failed) == 0 {
-		return true, nil
-	}
-	return true, e
-}
-
 // sorted returns the collections in the order of their names. The caller must hold the lock.
 func (c *Catalog) sorted() []*collection {
-	return slices.SortedFunc(maps.Values(c.collections), func(a, b *collection) int {
-		return cmp.Compare(a.info.String(), b.info.String())
-	})
+	return slices.SortedFunc(maps.Values(c.collections), func(a, b *collection) int { return cmp.Compare(a.name, b.name) })
 }
 
 // Statuses returns the status of each collection, sorted by name.
@@ -482,61 +407,38 @@ func (c *Catalog) Statuses() (all []Status) {
 	return all
 }
 
-// statusReader is a loop over StatusChanges.
-type statusReader struct {
-	pending map[string]Status // last status of each type, by its name, that the loop has not received yet
-	ready   chan struct{}
-}
-
-func (r *statusReader) add(status Status) {
-	r.pending[status.Type.String()] = status
-	select {
-	case r.ready <- struct{}{}:
-	default:
-	}
-}
-
 // StatusChanges yields the status of each collection, and then yields a status again whenever its State, Cause or namespaces
 // change. It ends when ctx is done or the loop exits. A slow reader receives only the latest status of each collection.
 func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 	return func(yield func(Status) bool) {
-		r := &statusReader{map[string]Status{}, make(chan struct{}, 1)}
-		c.locked(func() {
-			c.readers[r] = true
-			for _, n := range c.collections {
-				r.add(n.status())
-			}
-		})
-		defer c.locked(func() { delete(c.readers, r) })
+		seen := map[*collection]int{} // revision of the last status that the loop has received
 		for {
-			select {
-			case <-r.ready:
-			case <-ctx.Done():
-				return
+			var changed []Status
+			c.mu.Lock()
+			updated := c.updated
+			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) { // only seen contains the types that are gone
+				if seen[n] != n.revision {
+					changed = append(changed, n.status())
+				}
+				seen[n] = n.revision
 			}
-			var pending map[string]Status
-			c.locked(func() { pending, r.pending = r.pending, map[string]Status{} })
-			for _, name := range slices.Sorted(maps.Keys(pending)) {
-				if !yield(pending[name]) {
+			maps.DeleteFunc(seen, func(n *collection, _ int) bool { return c.collections[n.info.Type] != n })
+			c.mu.Unlock()
+			for _, status := range changed {
+				if !yield(status) {
 					return
 				}
 			}
+			select {
+			case <-updated:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }
 
-// changed reports a new status. The caller must hold the lock.
-func (c *Catalog) changed(n *collection) {
-	if len(c.readers) > 0 {
-		status := n.status()
-		for r := range c.readers {
-			r.add(status)
-		}
-	}
-	c.broadcast()
-}
-
-// broadcast wakes WaitSynced. The caller must hold the lock.
+// broadcast reports that a status has changed. The caller must hold the lock.
 func (c *Catalog) broadcast() {
 	close(c.updated)
 	c.updated = make(chan struct{})
@@ -547,34 +449,30 @@ func (c *Catalog) candidates(ctx context.Context) []string {
 	if len(c.opts.Namespaces) > 0 {
 		return c.opts.Namespaces
 	}
-	c.mu.Lock()
-	known, at := c.namespaces.names, c.namespaces.at
-	c.mu.Unlock()
-	if time.Since(at) < probeInterval {
-		return known
-	}
-	client, err := lw.NewClient(c.transport, lw.Resource{Version: "v1", Plural: "namespaces"}, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
-	if err != nil {
-		panic(err) // the resource is a constant
+	c.namespaces.Lock() // so that only one collection lists them
+	defer c.namespaces.Unlock()
+	if time.Since(c.namespaces.listed) < probeInterval {
+		return c.namespaces.names
 	}
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
+	c.namespaces.listed = time.Now()
 	var names []string
-	for object, err := range client.List(ctx, lw.ListOptions{}).Objects {
+	for object, err := range c.metadata(lw.Resource{Version: "v1", Plural: "namespaces"}).List(ctx, lw.ListOptions{}).Objects {
 		if err != nil {
-			return known
+			return c.namespaces.names
 		}
 		names = append(names, object.GetName())
 	}
 	slices.Sort(names)
-	c.locked(func() { c.namespaces.names, c.namespaces.at = names, time.Now() })
+	c.namespaces.names = names
 	return names
 }
 
 // limit records the size of a decoded object. If all objects together exceed Options.MaxBytes, limit drops the largest
 // collection that is not required.
-func (c *Catalog) limit(bytes int64) {
-	if c.opts.MaxBytes == 0 || c.remaining.Add(-bytes) >= 0 {
+func (c *Catalog) limit(bytes int) {
+	if c.opts.MaxBytes == 0 || c.remaining.Add(-int64(bytes)) >= 0 {
 		return
 	}
 	c.mu.Lock()
@@ -602,39 +500,43 @@ func (c *Catalog) report(err error) {
 	}
 }
 
-// slots limits how many first lists run at the same time.
-type slots struct {
-	short chan struct{} // lists that have just started
-	all   chan struct{}
-}
-
 const (
-	maxRunning = 16
-	shortList  = 2 * time.Second
+	maxLists  = 16
+	shortList = 2 * time.Second
 )
 
-func newSlots(short int) *slots {
-	return &slots{make(chan struct{}, short), make(chan struct{}, max(short, maxRunning))}
-}
-
-// acquire blocks until a list may start or ctx is done. The caller must call free.
-func (s *slots) acquire(ctx context.Context) (free func()) {
-	select {
-	case s.all <- struct{}{}:
-	case <-ctx.Done():
-		return func() {}
+// awaitSlot blocks until a list may start or ctx is done. The caller must call free.
+func (c *Catalog) awaitSlot(ctx context.Context) (free func()) {
+	free = func() {}
+	if !send(ctx, c.lists, struct{}{}) {
+		return free
 	}
-	select {
-	case s.short <- struct{}{}:
-	case <-ctx.Done():
-		<-s.all
-		return func() {}
+	if !send(ctx, c.starting, struct{}{}) {
+		<-c.lists
+		return free
 	}
-	long := sync.OnceFunc(func() { <-s.short })
-	timer := time.AfterFunc(shortList, long)
+	started := sync.OnceFunc(func() { <-c.starting })
+	timer := time.AfterFunc(shortList, started)
 	return sync.OnceFunc(func() {
 		timer.Stop()
-		long()
-		<-s.all
+		started()
+		<-c.lists
 	})
+}
+
+// send sends a value unless ctx is done first.
+func send[T any](ctx context.Context, to chan<- T, value T) bool {
+	select {
+	case to <- value:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -527,7 +527,7 @@ func TestFirstListsAreLimited(t *testing.T) {
 }
 
 func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
-	for _, settings := range []catalog.Settings{{}, {Pack: catalog.Pack(compact.NewCodec)}} {
+	for _, settings := range []catalog.Settings{{}, {Pack: catalog.Pack(compact.NewPacker())}} {
 		opts := &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &settings }}
 		run(t, opts, addGadgets, func(b *bed) {
 			root := put(b, b.server, gadgets.String(), "shop", "root")
@@ -548,7 +548,7 @@ func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
 				owned = append(owned, ref.String())
 			}
 			require.Equal(t, []string{"configmaps/shop/middle", "pods/shop/leaf"}, owned)
-			for depth, ref := range s.Tree(root.GetUID()) {
+			for depth, ref := range s.Tree(catalog.Ref{Type: gadgets, Key: lw.KeyOf(root)}) {
 				tree = append(tree, fmt.Sprint(depth, " ", ref))
 			}
 			require.Equal(t, []string{"0 gadgets.example.com/shop/root", "1 configmaps/shop/middle", "2 pods/shop/leaf"}, tree)
@@ -560,7 +560,7 @@ func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
 			require.Equal(t, []string{"pods/shop/leaf"}, listed)
 			_, err = s.List(pods, "", "a==,")
 			require.ErrorContains(t, err, "label selector")
-			require.NotEmpty(t, s.Version(pods))
+			require.NotEmpty(t, s.ResourceVersion(pods))
 			b.server.Delete("pods", "shop", "leaf")
 			time.Sleep(time.Second)
 			_, _, ok = b.Snapshot().ByUID(leaf.GetUID())

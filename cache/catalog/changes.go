@@ -19,7 +19,7 @@ type Change struct {
 // subscriber is a loop over Changes.
 type subscriber struct {
 	ctx     context.Context // canceled when the loop exits
-	opts    cache.HandlerOptions[element]
+	opts    cache.HandlerOptions[Packed]
 	changes chan Change
 	marks   sync.WaitGroup // goroutines that wait until a collection is synced
 }
@@ -31,9 +31,9 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 		ctx, stop := context.WithCancel(ctx)
 		s := &subscriber{ctx: ctx, changes: make(chan Change)}
 		if opts != nil {
-			s.opts = cache.HandlerOptions[element]{Policy: opts.Policy, Capacity: opts.Capacity, Resync: opts.Resync, OnPanic: opts.OnPanic}
+			s.opts = cache.HandlerOptions[Packed]{Policy: opts.Policy, Capacity: opts.Capacity, Resync: opts.Resync, OnPanic: opts.OnPanic}
 			if opts.Filter != nil {
-				s.opts.Filter = func(e element) bool { return opts.Filter(objectOf(e)) }
+				s.opts.Filter = func(e Packed) bool { return opts.Filter(objectOf(e)) }
 			}
 		}
 		c.locked(func() {
@@ -47,10 +47,7 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 			stop()
 			delete(c.subscribers, s)
 			for _, n := range c.collections {
-				if r := n.changes[s]; r != nil {
-					r.Remove()
-					delete(n.changes, s)
-				}
+				n.unsubscribe(s)
 			}
 		})
 		for {
@@ -69,32 +66,27 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 // follow adds a handler to a collection. The caller must hold the catalog's lock.
 func (s *subscriber) follow(n *collection) {
 	of := n.info.Type
-	send := func(change cache.Change[*lw.Object]) {
-		select {
-		case s.changes <- Change{of, change}:
-		case <-s.ctx.Done():
+	pass := func(change cache.Change[Packed]) {
+		next := Change{of, cache.Change[*lw.Object]{Type: change.Type, New: objectOf(change.New), Initial: change.Initial, FinalStateUnknown: change.FinalStateUnknown}}
+		if next.Old = next.New; change.Old != change.New { // after a resync, both are the same object
+			next.Old = objectOf(change.Old)
 		}
+		send(s.ctx, s.changes, next)
 	}
-	r := n.informer.Handle(cache.Handler[element]{
-		Added: func(object element, initial bool) {
-			send(cache.Change[*lw.Object]{Type: lw.Added, New: objectOf(object), Initial: initial})
+	r := n.Handle(cache.Handler[Packed]{
+		Added: func(object Packed, initial bool) {
+			pass(cache.Change[Packed]{Type: lw.Added, New: object, Initial: initial})
 		},
-		Modified: func(old, object element) {
-			change := cache.Change[*lw.Object]{Type: lw.Modified, New: objectOf(object)}
-			if change.Old = change.New; old != object { // after a resync, both are the same object
-				change.Old = objectOf(old)
-			}
-			send(change)
-		},
-		Deleted: func(object element, finalStateUnknown bool) {
-			send(cache.Change[*lw.Object]{Type: lw.Deleted, Old: objectOf(object), FinalStateUnknown: finalStateUnknown})
+		Modified: func(old, object Packed) { pass(cache.Change[Packed]{Type: lw.Modified, Old: old, New: object}) },
+		Deleted: func(object Packed, unknown bool) {
+			pass(cache.Change[Packed]{Type: lw.Deleted, Old: object, FinalStateUnknown: unknown})
 		},
 	}, &s.opts)
 	n.changes[s] = r
 	s.marks.Go(func() {
 		select {
 		case <-r.Synced():
-			send(cache.Change[*lw.Object]{Type: lw.Synced})
+			pass(cache.Change[Packed]{Type: lw.Synced})
 		case <-r.Done():
 		case <-s.ctx.Done():
 		}

@@ -22,7 +22,7 @@ type State uint8
 
 const (
 	// Waiting means that the first list has not started, or that it is retried because the server cannot be reached. It is
-	// also the state of a type that the server does not have yet.
+	// also the state of a type before the first discovery.
 	Waiting State = iota
 	// Listing means that the first list is in progress.
 	Listing
@@ -35,7 +35,7 @@ const (
 	// Unavailable means that the server rejects lists of the type or fails to serve them, for example because an
 	// aggregated API server is down. Objects that were listed before stay.
 	Unavailable
-	// Gone means that the server no longer has the type, so that its objects were deleted.
+	// Gone means that the server does not have the type, so that its objects were deleted.
 	Gone
 )
 
@@ -48,9 +48,6 @@ func (s State) String() string {
 	}
 	return "unknown"
 }
-
-// failed reports whether a first list in this state may never complete.
-func (s State) failed() bool { return s == Forbidden || s == Unavailable || s == Gone }
 
 // Status describes the collection of one type.
 type Status struct {
@@ -68,49 +65,66 @@ type Status struct {
 	Namespaces, Denied []string
 }
 
-// collection follows one type.
+// collection follows one type. It is a member of the catalog's group.
 type collection struct {
 	catalog  *Catalog
+	name     string // of the type
 	settings Settings
-	codec    *codec
-	source   *source
-	informer *cache.Informer[element]
-	explicit bool // Add has added the type, so that it stays without being discovered
+	codec    codec
 
 	// The catalog's lock guards the following fields.
-	info      TypeInfo
-	scope     *scope
-	state     State
-	since     time.Time
-	cause     error
-	complete  bool // a list or a restored state is complete
-	synced    bool // the server has confirmed a complete state
+	explicit bool // Add has added the type, so that it stays without being discovered
+	info     TypeInfo
+	scope    *scope
+	running  *scope // the scope that Run follows, which may lag behind
+	*stock
+	interrupt context.CancelCauseFunc // ends the run of the current scope
+	changes   map[*subscriber]*cache.Registration[Packed]
+	synced    bool // the server has confirmed a complete state since it has the type
+	probing   bool // probe is running
+	probed    bool // probe has tried all namespaces
 	denied    []string
-	probing   bool            // probe is running
-	probed    bool            // probe has tried all namespaces
-	ctx       context.Context // context of the run, or nil
-	stop      context.CancelFunc
-	interrupt context.CancelFunc // ends the run of the current scope
-	stopped   chan struct{}      // closed when the run has ended
-	slot      func()             // frees the slot of the first list
-	changes   map[*subscriber]*cache.Registration[element]
-	byUID     *cache.Index[element, string] // created when it is first used
-	byOwner   *cache.Index[element, string]
+	state     State // decide derives it from the scope and from the state of the informer
+	cause     error
+	since     time.Time
+	revision  int // increases with each new status
+}
+
+// stock contains the objects of a collection.
+type stock struct {
+	*cache.Informer[Packed]
+	source         *source
+	byUID, byOwner func() *cache.Index[Packed, string] // create an index when it is first used, because many programs need none
 }
 
 func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error) {
-	n := &collection{catalog: c, settings: settings, info: TypeInfo{Type: of}, since: time.Now(), scope: &scope{}, changes: map[*subscriber]*cache.Registration[element]{}, slot: func() {}, interrupt: func() {}}
+	n := &collection{
+		catalog: c, name: of.String(), settings: settings, info: TypeInfo{Type: of}, since: time.Now(), scope: &scope{}, revision: 1,
+		interrupt: func(error) {}, changes: map[*subscriber]*cache.Registration[Packed]{},
+	}
+	n.running = n.scope
 	var err error
-	if n.codec, err = newCodec(&settings, c.limit); err != nil {
+	if n.codec, err = newCodec(&settings); err != nil {
 		return nil, fmt.Errorf("catalog: %s: %w", of, err)
 	}
-	n.source = &source{described: lw.Source[element]{Name: of.String(), StreamsLists: true, Identity: n.codec.Identity()}}
-	n.source.described.Share(&c.server)
-	n.informer = cache.NewInformer(lw.ListerWatcher[element](n.source), &lw.Options{
-		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Warn: c.opts.Warn,
-	})
-	n.source.held = n.informer.Store().List
+	n.stock = n.newStock()
 	return n, nil
+}
+
+func (n *collection) newStock() *stock {
+	s := &source{scope: &scope{}}
+	s.described = lw.Source[Packed]{Name: n.name, StreamsLists: true, Identity: n.codec.Identity()}
+	s.merged = lw.Source[Packed]{Name: n.name, Identity: n.codec.Identity()}
+	s.described.Share(&n.catalog.server)
+	informer := cache.NewInformer(lw.ListerWatcher[Packed](s), &lw.Options{
+		LabelSelector: n.settings.LabelSelector, FieldSelector: n.settings.FieldSelector, Warn: n.catalog.opts.Warn,
+	})
+	s.store = informer.Store()
+	return &stock{
+		Informer: informer, source: s,
+		byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, uidOf) }),
+		byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, ownersOf) }),
+	}
 }
 
 // wanted returns the namespaces to follow if the server permits it. The namespace "" stands for all.
@@ -122,83 +136,187 @@ func (n *collection) wanted(info TypeInfo) []string {
 }
 
 // scopeOf returns the scope that follows these namespaces of the type. The namespace "" stands for all.
-func (n *collection) scopeOf(info TypeInfo, namespaces ...string) (*scope, error) {
-	in := &scope{info: info, clients: map[string]*lw.Client[element]{}}
+func (n *collection) scopeOf(info TypeInfo, namespaces ...string) *scope {
+	in := &scope{info: info, clients: map[string]*lw.Client[Packed]{}}
 	for _, namespace := range namespaces {
 		resource := lw.Resource{Group: info.Group, Version: info.Version, Plural: info.Resource, Namespace: namespace}
-		client, err := lw.NewClient(n.catalog.transport, resource, lw.Codec[element](n.codec), &lw.ClientOptions{MetadataOnly: n.settings.MetadataOnly})
+		client, err := lw.NewClient(n.catalog.transport, resource, lw.Codec[Packed](n.codec), &lw.ClientOptions{MetadataOnly: n.settings.MetadataOnly})
 		if err != nil {
-			return nil, err
+			return &scope{info: info, err: fmt.Errorf("catalog: %w", err)}
 		}
 		in.clients[namespace] = client
 	}
-	return in, nil
+	return in
+}
+
+// discovered follows the type in the version of info. The caller must hold the catalog's lock.
+func (n *collection) discovered(info TypeInfo) {
+	in := n.scope
+	n.info = info
+	if in.gone || in.err == nil && (in.info.Version != info.Version || in.info.Kind != info.Kind || in.info.Namespaced != info.Namespaced) {
+		n.use(n.scopeOf(info, n.wanted(info)...))
+	}
 }
 
 // use replaces the scope. The caller must hold the catalog's lock.
 func (n *collection) use(next *scope) {
+	n.synced = n.synced && !n.scope.gone
 	n.scope = next
-	n.interrupt()
+	n.interrupt(scopeChanged{})
+	n.update()
 }
 
-// start runs the informer until stop is called. The caller must hold the catalog's lock.
-func (n *collection) start(ctx context.Context) {
-	if n.ctx != nil {
-		return
+// update decides the state again and reports the new status. The caller must hold the catalog's lock.
+func (n *collection) update() {
+	before := n.state
+	if n.state, n.cause = n.decide(); n.state != before {
+		n.since = time.Now()
 	}
-	n.ctx, n.stop = context.WithCancel(ctx)
-	n.stopped = make(chan struct{})
-	if !n.scope.gone && !n.scope.covers(n.wanted(n.info)) && !n.probing { // the last run has ended while the server denied access to some namespaces
-		n.probing = true
-		n.catalog.tasks.Go(n.probe)
+	n.revision++
+	n.catalog.broadcast()
+}
+
+// decide returns the state and its cause.
+func (n *collection) decide() (State, error) {
+	stream := n.stock.State()
+	if n.running != n.scope {
+		stream = lw.State{Phase: lw.Stopped, Cause: scopeChanged{}}
 	}
-	n.catalog.tasks.Go(func() {
-		defer close(n.stopped)
-		for n.ctx.Err() == nil {
-			var in *scope
-			var informer *cache.Informer[element]
-			var ctx context.Context
-			n.catalog.locked(func() {
-				in, informer = n.scope, n.informer
-				ctx, n.interrupt = context.WithCancel(n.ctx)
-			})
-			n.run(ctx, in, informer)
+	status, answered := errors.AsType[*lw.StatusError](stream.Cause)
+	switch {
+	case n.scope.gone && n.Store().Len() == 0:
+		return Gone, errNoType
+	case n.scope.gone:
+		return Stale, errNoType
+	case n.scope.err != nil:
+		return Unavailable, n.scope.err
+	case stream.Phase == lw.Live:
+		return Live, nil
+	case stream.Phase == lw.Listing:
+		return Listing, stream.Cause
+	case isForbidden(stream.Cause):
+		return Forbidden, stream.Cause
+	case answered && (status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed):
+		return Unavailable, stream.Cause
+	case answered && !n.synced && status.Code != http.StatusTooManyRequests:
+		return Unavailable, stream.Cause
+	case n.Store().ResourceVersion() != "" || stream.Phase == lw.Stale:
+		return Stale, stream.Cause
+	}
+	return Waiting, stream.Cause
+}
+
+func isForbidden(err error) bool {
+	return errors.Is(err, lw.ErrForbidden) || errors.Is(err, lw.ErrUnauthorized)
+}
+
+// pending reports whether WaitSynced waits for the collection. The caller must hold the catalog's lock.
+func (n *collection) pending() bool {
+	return n.probing && !n.probed || !n.synced && !n.failed() && n.state != Gone
+}
+
+// failed reports whether the first list may never complete. The caller must hold the catalog's lock.
+func (n *collection) failed() bool {
+	return n.state == Forbidden || n.state == Unavailable || n.state == Gone && n.explicit
+}
+
+// Run follows one scope after the other until ctx is done. Only the group calls it.
+func (n *collection) Run(ctx context.Context) error {
+	var probing sync.WaitGroup
+	probe := func() { probing.Go(func() { n.probe(ctx) }) }
+	for ctx.Err() == nil {
+		var in *scope
+		var from *stock
+		running, stop := context.WithCancelCause(ctx)
+		n.catalog.locked(func() {
+			in, from, n.running, n.interrupt = n.scope, n.stock, n.scope, stop
+			n.update()
+			if len(in.clients) > 0 && !in.covers(n.wanted(in.info)) && !n.probing { // the last run has ended while the server denied access
+				n.probing = true
+				probe()
+			}
+		})
+		if in.gone || len(in.clients) > 0 {
+			n.follow(running, in, from, probe)
+		}
+		<-running.Done()
+		stop(nil)
+	}
+	probing.Wait()
+	n.catalog.locked(func() {
+		if n.probing = false; n.catalog.collections[n.info.Type] == n {
+			n.update()
 		}
 	})
+	return context.Cause(ctx)
 }
 
-// run follows a scope until it is replaced or the collection stops.
-func (n *collection) run(ctx context.Context, in *scope, informer *cache.Informer[element]) {
-	if n.source.version == "" {
-		n.source.version = "1" // of a type that is deleted before its first list
-	}
-	n.source.scope = in
+// Synced returns a closed channel. The group must not wait for the first list, because it may never complete.
+func (n *collection) Synced() <-chan struct{} { return n.catalog.always }
+
+// follow follows a scope until ctx is done. If the server denies access, it calls probe.
+func (n *collection) follow(ctx context.Context, in *scope, from *stock, probe func()) {
+	from.source.scope = in
 	path, origin := n.file(in)
-	if path != "" && informer.Store().ResourceVersion() == "" && n.restore(informer, path, origin) {
-		in.listed = true
-	} else {
-		free := n.catalog.lists.acquire(ctx)
-		defer free()
-		n.catalog.locked(func() { n.slot = free })
-	}
-	trace := *lw.ContextTrace(ctx)
-	report := trace.Event
-	trace.Event = func(event lw.Event[lw.Keyed]) {
-		if report != nil {
-			report(event)
+	if path != "" && from.Store().ResourceVersion() == "" {
+		err := savefile.Restore(path, from.Informer, origin, n.codec.parse)
+		if in.listed = err == nil; !in.listed && !errors.Is(err, fs.ErrNotExist) {
+			n.catalog.report(err)
 		}
-		n.observe(event, in)
+	}
+	free := func() {}
+	if !in.listed {
+		free = n.catalog.awaitSlot(ctx)
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var saving sync.WaitGroup
 	if path != "" {
 		saving.Go(func() {
-			savefile.Keep(keeping, path, informer.Store(), origin, func(e element) string { return objectOf(e).Raw() }, saveInterval, n.catalog.report)
+			savefile.Keep(keeping, path, from.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
 		})
 	}
-	_ = informer.Run(lw.WithTrace(ctx, &trace)) // ctx is the only cause of its end
+	for event := range from.Follow(ctx) {
+		switch event.Type {
+		case lw.Added, lw.Modified:
+			n.catalog.limit(event.Object.Size())
+		case lw.ListStarted, lw.Restored, lw.Synced, lw.WatchStarted, lw.Interrupted:
+			if n.observe(event, in) {
+				probe()
+			}
+			if event.Type != lw.ListStarted {
+				free()
+			}
+		}
+	}
+	free()
 	stop()
 	saving.Wait()
+}
+
+// observe updates the state after an event of the stream. It returns true if probe must start.
+func (n *collection) observe(event lw.Event[Packed], in *scope) (probe bool) {
+	n.catalog.mu.Lock()
+	defer n.catalog.mu.Unlock()
+	if in != n.scope {
+		return false // the run is about to end
+	}
+	switch event.Type {
+	case lw.Synced, lw.WatchStarted:
+		n.synced = true
+	case lw.Interrupted:
+		cause := event.Interruption.Err
+		if errors.Is(cause, lw.ErrWatchClosed) && !event.Interruption.Relist {
+			return false // every watch ends after some minutes, and the next one follows at once
+		}
+		if errors.Is(cause, lw.ErrNotFound) {
+			n.catalog.settleUntil = time.Now().Add(settleFor)
+		}
+		if probe = errors.Is(cause, lw.ErrForbidden) && n.info.Namespaced && !n.probing; probe {
+			n.probing, n.probed = true, false
+		}
+	}
+	n.update()
+	return probe
 }
 
 // saveInterval is the time between two saves of a collection.
@@ -207,176 +325,86 @@ const saveInterval = time.Minute
 // file returns the path of the file for the objects of a scope, and a string that identifies them. The path is empty if the
 // objects are not saved.
 func (n *collection) file(in *scope) (path, origin string) {
-	if n.catalog.opts.StateDir == "" || !in.wide() {
+	if n.catalog.opts.StateDir == "" || in.clients[""] == nil {
 		return "", ""
 	}
-	return filepath.Join(n.catalog.opts.StateDir, in.info.String()+".state"),
+	return filepath.Join(n.catalog.opts.StateDir, n.name+".state"),
 		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "))
-}
-
-func (n *collection) restore(to *cache.Informer[element], path, origin string) bool {
-	err := savefile.Restore(path, to, origin, n.codec.parse)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		n.catalog.report(err)
-	}
-	return err == nil
-}
-
-// observe updates the state after an event of the stream.
-func (n *collection) observe(event lw.Event[lw.Keyed], in *scope) {
-	n.catalog.mu.Lock()
-	defer n.catalog.mu.Unlock()
-	if in != n.scope {
-		return // the run is about to end
-	}
-	state, cause := n.state, n.cause
-	switch event.Type {
-	default:
-		return
-	case lw.ListStarted:
-		if !n.complete {
-			state = Listing
-		}
-	case lw.Restored:
-		n.complete, state = true, Stale
-	case lw.Synced:
-		n.complete, n.synced = true, true
-		n.slot()
-	case lw.WatchStarted:
-		n.complete, n.synced, state, cause = true, true, Live, nil
-		n.slot()
-	case lw.Interrupted:
-		if errors.Is(event.Interruption.Err, lw.ErrWatchClosed) && !event.Interruption.Relist {
-			return // every watch ends after some minutes, and the next one follows at once
-		}
-		cause = event.Interruption.Err
-		state = stateAfter(cause, n.complete)
-		n.slot()
-	}
-	if in.gone {
-		if state != Live {
-			return
-		}
-		state, cause = Gone, errNoType
-	}
-	n.set(state, cause)
-	if event.Type == lw.Interrupted {
-		n.react(cause)
-	}
-}
-
-// react looks for a remedy after an interruption. The caller must hold the catalog's lock.
-func (n *collection) react(cause error) {
-	switch {
-	case errors.Is(cause, lw.ErrNotFound):
-		n.catalog.rediscover(settleFor)
-	case errors.Is(cause, lw.ErrForbidden) && n.info.Namespaced && !n.probing:
-		n.probing, n.probed = true, false
-		n.catalog.tasks.Go(n.probe)
-	}
 }
 
 // probeInterval is the time between two attempts to find the namespaces that the server permits.
 const probeInterval = 30 * time.Second
 
 // probe follows the namespaces that the server permits, until it permits all of them again.
-func (n *collection) probe() {
-	c, ctx := n.catalog, n.ctx
-	defer c.locked(func() { n.probing = false })
+func (n *collection) probe(ctx context.Context) {
 	for ; ctx.Err() == nil; wait(ctx, probeInterval) {
 		var in *scope
-		var live bool
-		c.locked(func() { in, live = n.scope, n.state == Live })
-		wanted := n.wanted(in.info)
-		if in.gone || in.covers(wanted) && live {
+		more := false
+		n.catalog.locked(func() {
+			in = n.scope
+			more = len(in.clients) > 0 && !(n.state == Live && in.covers(n.wanted(in.info)))
+			n.probing = more
+		})
+		if !more {
 			return
 		}
-		var allowed, denied []string
-		if wanted[0] == "" && !in.wide() && n.permitted(ctx, in.info, "") {
-			allowed = wanted
-		} else {
-			candidates := wanted
-			if wanted[0] == "" {
-				candidates = c.candidates(ctx)
-			}
-			for _, namespace := range candidates {
-				if n.permitted(ctx, in.info, namespace) {
-					allowed = append(allowed, namespace)
-				} else {
-					denied = append(denied, namespace)
-				}
-			}
-		}
-		next, err := n.scopeOf(in.info, allowed...)
-		c.locked(func() {
-			if ctx.Err() != nil || err != nil || n.scope != in {
+		allowed, denied := n.permitted(ctx, in)
+		next := n.scopeOf(in.info, allowed...)
+		n.catalog.locked(func() {
+			if ctx.Err() != nil || n.scope != in {
 				return
 			}
 			n.denied, n.probed = denied, true
-			if len(allowed) > 0 && !slices.Equal(next.followed(), in.followed()) {
+			if len(next.clients) > 0 && !slices.Equal(next.namespaces(), in.namespaces()) {
 				n.use(next)
-				n.set(Waiting, nil)
 			}
-			c.changed(n)
+			n.update()
 		})
 	}
 }
 
-// permitted reports whether the server permits lists of the type in a namespace. "" stands for all namespaces.
-func (n *collection) permitted(ctx context.Context, info TypeInfo, namespace string) bool {
-	in, err := n.scopeOf(info, namespace)
-	if err != nil {
-		return false
+// permitted asks the server which of the wanted namespaces it permits. If that is unknown, the scope in decides.
+func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
+	permits := func(namespace string) bool {
+		ctx, stop := context.WithTimeout(ctx, requestTimeout)
+		defer stop()
+		err := n.catalog.checks.Wait(ctx)
+		for _, failure := range n.scopeOf(in.info, namespace).clients[namespace].List(ctx, lw.ListOptions{Limit: 1}).Objects {
+			err = failure
+		}
+		return err == nil || !isForbidden(err) && in.clients[namespace] != nil
 	}
-	ctx, stop := context.WithTimeout(ctx, requestTimeout)
-	defer stop()
-	for _, err := range in.clients[namespace].List(ctx, lw.ListOptions{Limit: 1}).Objects {
-		if err != nil {
-			return false
+	wanted := n.wanted(in.info)
+	if wanted[0] == "" {
+		if in.clients[""] == nil && permits("") {
+			return wanted, nil
+		}
+		wanted = n.catalog.candidates(ctx)
+	}
+	for _, namespace := range wanted {
+		if permits(namespace) {
+			allowed = append(allowed, namespace)
+		} else {
+			denied = append(denied, namespace)
 		}
 	}
-	return true
-}
-
-// set changes the state. The caller must hold the catalog's lock.
-func (n *collection) set(state State, cause error) {
-	if state != n.state {
-		n.since = time.Now()
-	}
-	n.state, n.cause = state, cause
-	n.catalog.changed(n)
-}
-
-// stateAfter returns the state after an interruption.
-func stateAfter(cause error, complete bool) State {
-	status, answered := errors.AsType[*lw.StatusError](cause)
-	switch {
-	case errors.Is(cause, lw.ErrForbidden), errors.Is(cause, lw.ErrUnauthorized):
-		return Forbidden
-	case answered && (status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed):
-		return Unavailable
-	case complete:
-		return Stale
-	case answered && status.Code != http.StatusTooManyRequests:
-		return Unavailable
-	}
-	return Waiting
+	return allowed, denied
 }
 
 // bytes returns the size of the objects. The caller must hold the catalog's lock.
 func (n *collection) bytes() (total int64) {
-	for _, object := range n.informer.Store().List() {
-		total += object.size()
+	for _, object := range n.Store().List() {
+		total += int64(object.Size())
 	}
 	return total
 }
 
 // status returns the status. The caller must hold the catalog's lock.
 func (n *collection) status() Status {
-	store := n.informer.Store()
+	store := n.Store()
 	return Status{
 		TypeInfo: n.info, State: n.state, Since: n.since, Cause: n.cause, Objects: store.Len(), Bytes: n.bytes(),
-		ResourceVersion: store.ResourceVersion(), Namespaces: n.scope.followed(), Denied: n.denied,
+		ResourceVersion: store.ResourceVersion(), Namespaces: n.scope.namespaces(), Denied: n.denied,
 	}
 }
 
@@ -390,33 +418,31 @@ func (n *collection) queued() bool {
 	return false
 }
 
-// end stops the collection, which the catalog has forgotten, and waits until its stream has ended.
-func (n *collection) end() {
-	n.catalog.mu.Lock()
-	n.unsubscribe()
-	stop, stopped := n.stop, n.stopped
-	n.catalog.mu.Unlock()
-	if stop != nil {
-		stop()
-		<-stopped
-	}
-}
+// member returns a name for the group. It is unique, because a type may be removed and added again at the same time.
+func (n *collection) member() string { return fmt.Sprintf("%s %p", n.name, n) }
 
-// unsubscribe removes all subscribers. The caller must hold the catalog's lock.
-func (n *collection) unsubscribe() {
-	for s, r := range n.changes {
+// unsubscribe removes a subscriber. The caller must hold the catalog's lock.
+func (n *collection) unsubscribe(s *subscriber) {
+	if r := n.changes[s]; r != nil {
 		r.Remove()
 		delete(n.changes, s)
 	}
 }
 
-// drop frees the objects because of the cause, and stops the stream. The caller must hold the catalog's lock.
-func (n *collection) drop(cause error) {
-	n.unsubscribe()
-	if n.stop != nil {
-		n.stop()
+// forget removes the collection from the catalog. The caller must hold the catalog's lock. After releasing it, the caller must
+// remove the collection from the group.
+func (n *collection) forget() {
+	for s := range n.changes {
+		n.unsubscribe(s)
 	}
-	n.informer = cache.NewInformer(lw.ListerWatcher[element](n.source), nil)
-	n.byUID, n.byOwner = nil, nil
-	n.set(Unavailable, cause)
+	delete(n.catalog.collections, n.info.Type)
+}
+
+// drop frees the objects because of the cause, and follows the type no longer. The caller must hold the catalog's lock.
+func (n *collection) drop(cause error) {
+	for s := range n.changes {
+		n.unsubscribe(s)
+	}
+	n.stock, n.synced = n.newStock(), false
+	n.use(&scope{info: n.info, err: cause})
 }

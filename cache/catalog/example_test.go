@@ -41,8 +41,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, deployment := range deployments {
-		for depth, ref := range c.Snapshot().Tree(deployment.GetUID()) {
+	for deployment := range deployments {
+		for depth, ref := range c.Snapshot().Tree(deployment) {
 			fmt.Printf("%*s%s\n", 2*depth, "", ref)
 		}
 	}

@@ -30,13 +30,9 @@ type Snapshot struct {
 
 // frozen contains the objects of one type.
 type frozen struct {
-	info     TypeInfo
-	objects  *cache.Snapshot[element]
-	live     *collection
-	informer *cache.Informer[element]
-
-	indexed        sync.Once
-	byUID, byOwner *cache.Index[element, string]
+	info           TypeInfo
+	objects        *cache.Snapshot[Packed]
+	byUID, byOwner func() *cache.Index[Packed, string]
 }
 
 // Snapshot returns a snapshot of all collections. It includes collections that are stale or still empty.
@@ -45,41 +41,26 @@ func (c *Catalog) Snapshot() *Snapshot {
 	defer c.mu.Unlock()
 	s := &Snapshot{byType: map[Type]*frozen{}}
 	for _, n := range c.sorted() {
-		f := &frozen{info: n.info, objects: n.informer.Store().Snapshot(), live: n, informer: n.informer}
+		live, objects := n.stock, n.Store().Snapshot()
+		f := &frozen{
+			info: n.info, objects: objects,
+			byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return live.byUID().In(objects) }),
+			byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return live.byOwner().In(objects) }),
+		}
 		s.types = append(s.types, f)
 		s.byType[n.info.Type] = f
 	}
 	return s
 }
 
-// index creates the indexes when they are first used, because many programs need none.
-func (f *frozen) index() {
-	f.indexed.Do(func() {
-		f.live.catalog.locked(func() {
-			if f.live.informer != f.informer {
-				return
-			}
-			if f.live.byUID == nil {
-				f.live.byUID = cache.NewIndex(f.informer.Store(), uidOf)
-				f.live.byOwner = cache.NewIndex(f.informer.Store(), ownersOf)
-			}
-			f.byUID, f.byOwner = f.live.byUID, f.live.byOwner
-		})
-		if f.byUID == nil { // the collection was dropped
-			f.byUID, f.byOwner = cache.NewIndex(f.informer.Store(), uidOf), cache.NewIndex(f.informer.Store(), ownersOf)
-		}
-		f.byUID, f.byOwner = f.byUID.In(f.objects), f.byOwner.In(f.objects)
-	})
-}
-
-func uidOf(e element, to []string) []string {
-	if uid := e.keyed().GetUID(); uid != "" {
+func uidOf(e Packed, to []string) []string {
+	if uid := e.GetUID(); uid != "" {
 		to = append(to, uid)
 	}
 	return to
 }
 
-func ownersOf(e element, to []string) []string {
+func ownersOf(e Packed, to []string) []string {
 	for owner := range objectOf(e).Get("metadata.ownerReferences").Elements() {
 		if uid := owner.Member("uid").String(); uid != "" && !slices.Contains(to, uid) {
 			to = append(to, strings.Clone(uid))
@@ -99,8 +80,8 @@ func (s *Snapshot) Types() iter.Seq[TypeInfo] {
 	}
 }
 
-// Version returns the resourceVersion of a type, or "" if it has not been listed yet.
-func (s *Snapshot) Version(of Type) string {
+// ResourceVersion returns the resourceVersion of a type, or "" if it has not been listed yet.
+func (s *Snapshot) ResourceVersion(of Type) string {
 	if f := s.byType[of]; f != nil {
 		return f.objects.ResourceVersion()
 	}
@@ -141,12 +122,11 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 	}, nil
 }
 
-// ByUID returns the object with this UID. The first call of ByUID, Owned or Tree on any of a catalog's snapshots builds
-// indexes, which takes time.
+// ByUID returns the object with this UID. The first call on any of a catalog's snapshots builds an index, which takes time. So
+// does the first call of Owned or Tree.
 func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 	for _, f := range s.types {
-		f.index()
-		for _, e := range f.byUID.List(uid) {
+		for _, e := range f.byUID().List(uid) {
 			object := objectOf(e)
 			return Ref{f.info.Type, lw.KeyOf(object)}, object, true
 		}
@@ -158,9 +138,8 @@ func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
 	return func(yield func(Ref, *lw.Object) bool) {
 		for _, f := range s.types {
-			f.index()
-			owned := f.byOwner.List(uid)
-			slices.SortFunc(owned, func(a, b element) int { return strings.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String()) })
+			owned := f.byOwner().List(uid)
+			slices.SortFunc(owned, func(a, b Packed) int { return strings.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String()) })
 			for _, e := range owned {
 				object := objectOf(e)
 				if !yield(Ref{f.info.Type, lw.KeyOf(object)}, object) {
@@ -171,31 +150,29 @@ func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
 	}
 }
 
-// Tree iterates over the object with this UID and everything below it, depth first. It yields each object's depth, which is
-// zero for the first object. An object with several owners appears once.
-func (s *Snapshot) Tree(uid string) iter.Seq2[int, Ref] {
+// Tree iterates over an object and everything below it, depth first. It yields each object's depth, which is zero for the first
+// object. An object with several owners appears once.
+func (s *Snapshot) Tree(root Ref) iter.Seq2[int, Ref] {
 	return func(yield func(int, Ref) bool) {
-		root, object, ok := s.ByUID(uid)
-		if !ok {
-			return
-		}
 		seen := map[string]bool{}
-		var walk func(depth int, ref Ref, object *lw.Object) bool
-		walk = func(depth int, ref Ref, object *lw.Object) bool {
-			if seen[object.GetUID()] {
+		var walk func(depth int, ref Ref, uid string) bool
+		walk = func(depth int, ref Ref, uid string) bool {
+			if seen[uid] {
 				return true
 			}
-			seen[object.GetUID()] = true
+			seen[uid] = true
 			if !yield(depth, ref) {
 				return false
 			}
-			for ref, object := range s.Owned(object.GetUID()) {
-				if !walk(depth+1, ref, object) {
+			for ref, object := range s.Owned(uid) {
+				if !walk(depth+1, ref, object.GetUID()) {
 					return false
 				}
 			}
 			return true
 		}
-		walk(0, root, object)
+		if object, ok := s.Get(root); ok {
+			walk(0, root, object.GetUID())
+		}
 	}
 }

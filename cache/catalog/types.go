@@ -28,6 +28,16 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 	return found
 }
 
+// names returns the names of the definitions and APIServices whose types are known.
+func names(t *discovery.Types) map[string]bool {
+	known := map[string]bool{}
+	for _, info := range t.All {
+		known[info.String()] = true
+		known[info.Version+"."+info.Group] = true
+	}
+	return known
+}
+
 // aliases maps a type to the type that contains the same objects in another group.
 var aliases = map[Type]Type{{Group: "events.k8s.io", Resource: "events"}: {Resource: "events"}}
 

@@ -33,15 +33,22 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.pack(text), nil
+}
+
+// NewPacker returns a func that compresses objects like the codec of [NewCodec]. It is safe for concurrent use.
+func NewPacker() func(*lw.Object) *Object { return newCodec(nil, hotBytes).pack }
+
+func (c *codec) pack(text *lw.Object) *Object {
 	object := c.compress(text)
 	c.hot.put(object, text) // programs often read an object as soon as its event arrives
-	return object, nil
+	return object
 }
 
 // same reports whether decoding s would return an object that equals o. It does not decompress o.
 func (c *codec) same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
-	return err == nil && o.digest == digestOf(text.Raw())
+	return err == nil && o.Holds(text)
 }
 
 // Identity implements [lw.Codec].

@@ -90,8 +90,7 @@ func settings(info catalog.TypeInfo) *catalog.Settings {
 // draw returns the tree below root, with a line for each object.
 func draw(all *catalog.Catalog, root catalog.Ref) (string, error) {
 	snapshot := all.Snapshot()
-	object, ok := snapshot.Get(root)
-	if !ok {
+	if _, ok := snapshot.Get(root); !ok {
 		return fmt.Sprintf("%s does not exist yet\n", root), nil
 	}
 	stale := map[catalog.Type]string{}
@@ -103,7 +102,7 @@ func draw(all *catalog.Catalog, root catalog.Ref) (string, error) {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "OBJECT\tSTATE\tCREATED\t")
-	for depth, ref := range snapshot.Tree(object.GetUID()) {
+	for depth, ref := range snapshot.Tree(root) {
 		object, _ := snapshot.Get(ref)
 		fmt.Fprintf(table, "%s%s %s\t%s\t%s\t%s\n", strings.Repeat("  ", depth), object.Kind(), ref.Name,
 			state(object), object.Get("metadata.creationTimestamp"), stale[ref.Type])

@@ -1,0 +1,96 @@
+package catalog
+
+import "github.com/seed-6d2a410a/listwatch/lw"
+
+// Packed is an object that is stored in another form than text, such as a [compact.Object].
+//
+// [compact.Object]: https://pkg.go.dev/github.com/seed-6d2a410a/listwatch/cache/compact#Object
+type Packed interface {
+	lw.Keyed
+	GetUID() string
+	Object() *lw.Object
+	Holds(text *lw.Object) bool // reports whether Object returns an object with the same text
+	Size() int                  // in bytes
+}
+
+// Pack returns a value for Settings.Pack. For example, Pack(compact.NewPacker()) compresses objects. All types that use the
+// returned value share one compressor, which needs about 1 MB. Call Pack several times if the objects of some types have little in
+// common with others.
+func Pack[T Packed](pack func(*lw.Object) T) func(*lw.Object) Packed {
+	return func(o *lw.Object) Packed { return pack(o) }
+}
+
+// object is an alias, because a field named Object would hide the method of text.
+type object = lw.Object
+
+// text is an object that is stored as text.
+type text struct{ *object }
+
+// Object implements [Packed].
+func (t text) Object() *lw.Object { return t.object }
+
+// Holds implements [Packed].
+func (t text) Holds(other *lw.Object) bool { return t.Equal(other) }
+
+// Size implements [Packed].
+func (t text) Size() int { return len(t.Raw()) }
+
+// objectOf returns the object of e, or nil.
+func objectOf(e Packed) *lw.Object {
+	if e == nil {
+		return nil
+	}
+	return e.Object()
+}
+
+// codec decodes objects as text and then packs them.
+type codec struct {
+	raw  lw.RawCodec
+	pack func(*lw.Object) Packed
+}
+
+func newCodec(settings *Settings) (codec, error) {
+	c := codec{pack: settings.Pack}
+	if c.pack == nil {
+		c.pack = func(o *lw.Object) Packed { return text{o} }
+	}
+	var err error
+	if settings.Fields != nil {
+		c.raw, err = lw.Project(settings.Fields...)
+	}
+	return c, err
+}
+
+// Decode implements [lw.Codec].
+func (c codec) Decode(s *lw.Scanned) (Packed, error) {
+	o, err := c.raw.Decode(s)
+	if err != nil {
+		return nil, err
+	}
+	return c.pack(o), nil
+}
+
+// Identity implements [lw.Codec].
+func (c codec) Identity() lw.Identity[Packed] {
+	raw := c.raw.Identity()
+	return lw.Identity[Packed]{
+		UID:   Packed.GetUID,
+		Equal: func(a, b Packed) bool { return a == b || a.Holds(b.Object()) },
+		Same: func(e Packed, s *lw.Scanned) bool {
+			if e, ok := e.(text); ok {
+				return raw.Same(e.object, s) // copies no text
+			}
+			o, err := c.raw.Decode(s)
+			return err == nil && e.Holds(o)
+		},
+	}
+}
+
+// parse decodes a saved object.
+func (c codec) parse(saved []byte) (Packed, error) {
+	o, err := lw.ParseObject(saved)
+	if err != nil {
+		return nil, err
+	}
+	return c.pack(o), nil
+}
