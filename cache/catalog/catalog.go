@@ -114,6 +114,7 @@ type Catalog struct {
 	removed     map[Type]bool        // types that Remove has removed, so that discovery does not add them again
 	announced   map[lw.Resource]bool // whether the watch of a type in announcing is open
 	settleUntil time.Time            // until then, discovery may lag behind a change
+	ended       []*collection        // that the group must remove
 	updated     chan struct{}        // closed and replaced when a status changes
 	subscribers map[*subscriber]bool
 
@@ -171,39 +172,54 @@ func (c *Catalog) locked(f func()) {
 
 // discover asks the server for its types repeatedly until ctx is done.
 func (c *Catalog) discover(ctx context.Context) error {
-	var watches sync.WaitGroup
-	defer watches.Wait()
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
 	for asked := (time.Time{}); ctx.Err() == nil; wait(ctx, settleEvery) {
 		first := asked.IsZero()
-		if !first && time.Since(asked) < c.pause() {
-			continue
+		if first || time.Since(asked) >= c.pause() {
+			asked = time.Now()
+			c.ask(ctx)
 		}
-		asked = time.Now()
-		asking, stop := context.WithTimeout(ctx, requestTimeout)
-		types, err := c.discoverer.Discover(asking, c.transport)
-		stop()
-		if ctx.Err() != nil {
-			break
+		for _, of := range announcing {
+			if first { // after the discovery, so that the watches can compare their objects with the known types
+				tasks.Go(func() { c.watchDefinitions(ctx, of) })
+			}
 		}
 		var ended []*collection
 		c.locked(func() {
-			if c.asked, c.discovery = true, err; err == nil {
-				c.apply(types)
-				c.discovery = errors.Join(slices.Collect(maps.Values(types.Missing))...)
+			for _, n := range c.collections {
+				switch in := n.scope; {
+				case n.state == Gone && !n.explicit && !n.queued():
+					n.forget()
+				case n.restricted() && time.Now().After(n.nextProbe):
+					n.nextProbe = time.Now().Add(time.Hour) // probe sets it again
+					tasks.Go(func() { n.probe(ctx, in) })
+				}
 			}
-			ended = c.drained()
-			c.broadcast()
+			ended, c.ended = c.ended, nil
 		})
 		for _, n := range ended {
 			c.group.Remove(n.member())
 		}
-		for _, of := range announcing {
-			if first { // after the discovery, so that the watches can compare their objects with the known types
-				watches.Go(func() { c.watchDefinitions(ctx, of) })
-			}
-		}
 	}
 	return nil
+}
+
+// ask asks the server for its types.
+func (c *Catalog) ask(ctx context.Context) {
+	asking, stop := context.WithTimeout(ctx, requestTimeout)
+	defer stop()
+	types, err := c.discoverer.Discover(asking, c.transport)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	if c.asked, c.discovery = true, err; err == nil {
+		c.apply(types)
+		c.discovery = errors.Join(slices.Collect(maps.Values(types.Missing))...)
+	}
+	c.broadcast()
 }
 
 // pause returns the time between two discoveries.
@@ -297,18 +313,6 @@ func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	return n, nil
 }
 
-// drained forgets and returns the collections of deleted types, once all subscribers have received the deletions. The caller
-// must hold the lock.
-func (c *Catalog) drained() (ended []*collection) {
-	for _, n := range c.collections {
-		if n.state == Gone && !n.explicit && !n.queued() {
-			n.forget()
-			ended = append(ended, n)
-		}
-	}
-	return ended
-}
-
 // Add follows a type, also if discovery does not find it yet or Options.Follow leaves it out. settings may be nil. If the
 // catalog follows the type already, Add has no effect. To change the settings, call Remove first.
 func (c *Catalog) Add(of Type, settings *Settings) error {
@@ -338,7 +342,6 @@ func (c *Catalog) Remove(of Type) {
 	c.removed[of] = true
 	if n != nil {
 		n.forget()
-		c.broadcast()
 	}
 	c.mu.Unlock()
 	if n != nil {
@@ -487,10 +490,20 @@ func (c *Catalog) limit(bytes int) {
 		}
 	}
 	if total > c.opts.MaxBytes && largest != nil {
-		largest.drop(&LimitError{largest.info.Type, most, c.opts.MaxBytes})
+		c.drop(largest, &LimitError{largest.info.Type, most, c.opts.MaxBytes})
 		total -= most
 	}
 	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32)) // so that counting costs little near the limit
+}
+
+// drop replaces a collection by an empty one that follows nothing, because of the cause. The caller must hold the lock.
+func (c *Catalog) drop(n *collection, cause error) {
+	n.use(&scope{info: n.info, err: cause})
+	n.forget()
+	if empty, err := c.add(n.info.Type, n.settings); err == nil { // the settings were valid before
+		empty.explicit, empty.info = n.explicit, n.info
+		empty.use(n.scope)
+	}
 }
 
 // report logs an error of a file or of the settings.

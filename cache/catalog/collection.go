@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,22 +68,24 @@ type Status struct {
 
 // collection follows one type. It is a member of the catalog's group.
 type collection struct {
-	catalog  *Catalog
-	name     string // of the type
-	settings Settings
-	codec    codec
+	*cache.Informer[Packed]
+	catalog        *Catalog
+	name           string // of the type
+	settings       Settings
+	codec          codec
+	source         *source
+	byUID, byOwner func() *cache.Index[Packed, string] // create an index when it is first used, because many programs need none
 
 	// The catalog's lock guards the following fields.
-	explicit bool // Add has added the type, so that it stays without being discovered
-	info     TypeInfo
-	scope    *scope
-	running  *scope // the scope that Run follows, which may lag behind
-	*stock
+	explicit  bool // Add has added the type, so that it stays without being discovered
+	info      TypeInfo
+	scope     *scope
+	running   *scope                  // the scope that Run follows, which may lag behind
 	interrupt context.CancelCauseFunc // ends the run of the current scope
 	changes   map[*subscriber]*cache.Registration[Packed]
-	synced    bool // the server has confirmed a complete state since it has the type
-	probing   bool // probe is running
-	probed    bool // probe has tried all namespaces
+	synced    bool      // the server has confirmed a complete state since it has the type
+	probed    bool      // probe has tried the namespaces since the server denied access
+	nextProbe time.Time // when to probe again
 	denied    []string
 	state     State // decide derives it from the scope and from the state of the informer
 	cause     error
@@ -90,41 +93,26 @@ type collection struct {
 	revision  int // increases with each new status
 }
 
-// stock contains the objects of a collection.
-type stock struct {
-	*cache.Informer[Packed]
-	source         *source
-	byUID, byOwner func() *cache.Index[Packed, string] // create an index when it is first used, because many programs need none
-}
-
 func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error) {
-	n := &collection{
-		catalog: c, name: of.String(), settings: settings, info: TypeInfo{Type: of}, since: time.Now(), scope: &scope{}, revision: 1,
-		interrupt: func(error) {}, changes: map[*subscriber]*cache.Registration[Packed]{},
-	}
-	n.running = n.scope
-	var err error
-	if n.codec, err = newCodec(&settings); err != nil {
+	coding, err := newCodec(&settings)
+	if err != nil {
 		return nil, fmt.Errorf("catalog: %s: %w", of, err)
 	}
-	n.stock = n.newStock()
-	return n, nil
-}
-
-func (n *collection) newStock() *stock {
 	s := &source{scope: &scope{}}
-	s.described = lw.Source[Packed]{Name: n.name, StreamsLists: true, Identity: n.codec.Identity()}
-	s.merged = lw.Source[Packed]{Name: n.name, Identity: n.codec.Identity()}
-	s.described.Share(&n.catalog.server)
+	s.described = lw.Source[Packed]{Name: of.String(), StreamsLists: true, Identity: coding.Identity()}
+	s.merged = lw.Source[Packed]{Name: of.String(), Identity: coding.Identity()}
+	s.described.Share(&c.server)
 	informer := cache.NewInformer(lw.ListerWatcher[Packed](s), &lw.Options{
-		LabelSelector: n.settings.LabelSelector, FieldSelector: n.settings.FieldSelector, Warn: n.catalog.opts.Warn,
+		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Warn: c.opts.Warn,
 	})
 	s.store = informer.Store()
-	return &stock{
-		Informer: informer, source: s,
+	return &collection{
+		Informer: informer, catalog: c, name: of.String(), settings: settings, codec: coding, source: s,
 		byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, uidOf) }),
 		byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, ownersOf) }),
-	}
+		info:    TypeInfo{Type: of}, scope: s.scope, running: s.scope, interrupt: func(error) {}, since: time.Now(), revision: 1,
+		changes: map[*subscriber]*cache.Registration[Packed]{},
+	}, nil
 }
 
 // wanted returns the namespaces to follow if the server permits it. The namespace "" stands for all.
@@ -172,13 +160,16 @@ func (n *collection) update() {
 	if n.state, n.cause = n.decide(); n.state != before {
 		n.since = time.Now()
 	}
+	if n.state == Live && n.scope.covers(n.wanted(n.info)) {
+		n.probed, n.denied = false, nil
+	}
 	n.revision++
 	n.catalog.broadcast()
 }
 
 // decide returns the state and its cause.
 func (n *collection) decide() (State, error) {
-	stream := n.stock.State()
+	stream := n.State()
 	if n.running != n.scope {
 		stream = lw.State{Phase: lw.Stopped, Cause: scopeChanged{}}
 	}
@@ -210,9 +201,15 @@ func isForbidden(err error) bool {
 	return errors.Is(err, lw.ErrForbidden) || errors.Is(err, lw.ErrUnauthorized)
 }
 
+// restricted reports whether other namespaces must be tried. The caller must hold the catalog's lock.
+func (n *collection) restricted() bool {
+	in := n.scope
+	return len(in.clients) > 0 && (n.state == Forbidden && in.info.Namespaced || !in.covers(n.wanted(in.info)))
+}
+
 // pending reports whether WaitSynced waits for the collection. The caller must hold the catalog's lock.
 func (n *collection) pending() bool {
-	return n.probing && !n.probed || !n.synced && !n.failed() && n.state != Gone
+	return n.restricted() && !n.probed || !n.synced && !n.failed() && n.state != Gone
 }
 
 // failed reports whether the first list may never complete. The caller must hold the catalog's lock.
@@ -222,44 +219,32 @@ func (n *collection) failed() bool {
 
 // Run follows one scope after the other until ctx is done. Only the group calls it.
 func (n *collection) Run(ctx context.Context) error {
-	var probing sync.WaitGroup
-	probe := func() { probing.Go(func() { n.probe(ctx) }) }
 	for ctx.Err() == nil {
 		var in *scope
-		var from *stock
 		running, stop := context.WithCancelCause(ctx)
 		n.catalog.locked(func() {
-			in, from, n.running, n.interrupt = n.scope, n.stock, n.scope, stop
+			in, n.running, n.interrupt = n.scope, n.scope, stop
 			n.update()
-			if len(in.clients) > 0 && !in.covers(n.wanted(in.info)) && !n.probing { // the last run has ended while the server denied access
-				n.probing = true
-				probe()
-			}
 		})
 		if in.gone || len(in.clients) > 0 {
-			n.follow(running, in, from, probe)
+			n.follow(running, in)
 		}
 		<-running.Done()
 		stop(nil)
 	}
-	probing.Wait()
-	n.catalog.locked(func() {
-		if n.probing = false; n.catalog.collections[n.info.Type] == n {
-			n.update()
-		}
-	})
+	n.catalog.locked(n.update)
 	return context.Cause(ctx)
 }
 
 // Synced returns a closed channel. The group must not wait for the first list, because it may never complete.
 func (n *collection) Synced() <-chan struct{} { return n.catalog.always }
 
-// follow follows a scope until ctx is done. If the server denies access, it calls probe.
-func (n *collection) follow(ctx context.Context, in *scope, from *stock, probe func()) {
-	from.source.scope = in
+// follow follows a scope until ctx is done.
+func (n *collection) follow(ctx context.Context, in *scope) {
+	n.source.scope = in
 	path, origin := n.file(in)
-	if path != "" && from.Store().ResourceVersion() == "" {
-		err := savefile.Restore(path, from.Informer, origin, n.codec.parse)
+	if path != "" && n.Store().ResourceVersion() == "" {
+		err := savefile.Restore(path, n.Informer, origin, n.codec.parse)
 		if in.listed = err == nil; !in.listed && !errors.Is(err, fs.ErrNotExist) {
 			n.catalog.report(err)
 		}
@@ -272,20 +257,18 @@ func (n *collection) follow(ctx context.Context, in *scope, from *stock, probe f
 	var saving sync.WaitGroup
 	if path != "" {
 		saving.Go(func() {
-			savefile.Keep(keeping, path, from.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
+			savefile.Keep(keeping, path, n.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
 		})
 	}
-	for event := range from.Follow(ctx) {
+	for event := range n.Follow(ctx) {
 		switch event.Type {
 		case lw.Added, lw.Modified:
 			n.catalog.limit(event.Object.Size())
-		case lw.ListStarted, lw.Restored, lw.Synced, lw.WatchStarted, lw.Interrupted:
-			if n.observe(event, in) {
-				probe()
-			}
-			if event.Type != lw.ListStarted {
-				free()
-			}
+		case lw.Synced, lw.WatchStarted, lw.Interrupted:
+			free()
+			n.observe(event, in)
+		case lw.ListStarted, lw.Restored:
+			n.observe(event, in)
 		}
 	}
 	free()
@@ -293,30 +276,23 @@ func (n *collection) follow(ctx context.Context, in *scope, from *stock, probe f
 	saving.Wait()
 }
 
-// observe updates the state after an event of the stream. It returns true if probe must start.
-func (n *collection) observe(event lw.Event[Packed], in *scope) (probe bool) {
+// observe updates the state after an event of the stream.
+func (n *collection) observe(event lw.Event[Packed], in *scope) {
 	n.catalog.mu.Lock()
 	defer n.catalog.mu.Unlock()
-	if in != n.scope {
-		return false // the run is about to end
-	}
 	switch event.Type {
 	case lw.Synced, lw.WatchStarted:
-		n.synced = true
+		n.synced = n.synced || in == n.scope // otherwise the run is about to end
 	case lw.Interrupted:
 		cause := event.Interruption.Err
 		if errors.Is(cause, lw.ErrWatchClosed) && !event.Interruption.Relist {
-			return false // every watch ends after some minutes, and the next one follows at once
+			return // every watch ends after some minutes, and the next one follows at once
 		}
 		if errors.Is(cause, lw.ErrNotFound) {
 			n.catalog.settleUntil = time.Now().Add(settleFor)
 		}
-		if probe = errors.Is(cause, lw.ErrForbidden) && n.info.Namespaced && !n.probing; probe {
-			n.probing, n.probed = true, false
-		}
 	}
 	n.update()
-	return probe
 }
 
 // saveInterval is the time between two saves of a collection.
@@ -335,32 +311,21 @@ func (n *collection) file(in *scope) (path, origin string) {
 // probeInterval is the time between two attempts to find the namespaces that the server permits.
 const probeInterval = 30 * time.Second
 
-// probe follows the namespaces that the server permits, until it permits all of them again.
-func (n *collection) probe(ctx context.Context) {
-	for ; ctx.Err() == nil; wait(ctx, probeInterval) {
-		var in *scope
-		more := false
-		n.catalog.locked(func() {
-			in = n.scope
-			more = len(in.clients) > 0 && !(n.state == Live && in.covers(n.wanted(in.info)))
-			n.probing = more
-		})
-		if !more {
-			return
-		}
-		allowed, denied := n.permitted(ctx, in)
-		next := n.scopeOf(in.info, allowed...)
-		n.catalog.locked(func() {
-			if ctx.Err() != nil || n.scope != in {
-				return
-			}
-			n.denied, n.probed = denied, true
-			if len(next.clients) > 0 && !slices.Equal(next.namespaces(), in.namespaces()) {
-				n.use(next)
-			}
-			n.update()
-		})
+// probe follows the namespaces that the server permits, or all of them if possible.
+func (n *collection) probe(ctx context.Context, in *scope) {
+	allowed, denied := n.permitted(ctx, in)
+	next := n.scopeOf(in.info, allowed...)
+	n.catalog.mu.Lock()
+	defer n.catalog.mu.Unlock()
+	n.nextProbe = time.Now().Add(probeInterval)
+	if ctx.Err() != nil || n.scope != in {
+		return
 	}
+	n.denied, n.probed = denied, true
+	if len(next.clients) > 0 && !slices.Equal(next.namespaces(), in.namespaces()) {
+		n.use(next)
+	}
+	n.update()
 }
 
 // permitted asks the server which of the wanted namespaces it permits. If that is unknown, the scope in decides.
@@ -368,9 +333,11 @@ func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied 
 	permits := func(namespace string) bool {
 		ctx, stop := context.WithTimeout(ctx, requestTimeout)
 		defer stop()
-		err := n.catalog.checks.Wait(ctx)
-		for _, failure := range n.scopeOf(in.info, namespace).clients[namespace].List(ctx, lw.ListOptions{Limit: 1}).Objects {
-			err = failure
+		check := n.scopeOf(in.info, namespace)
+		err := cmp.Or(check.err, n.catalog.checks.Wait(ctx))
+		if err == nil {
+			for _, err = range check.clients[namespace].List(ctx, lw.ListOptions{Limit: 1}).Objects {
+			}
 		}
 		return err == nil || !isForbidden(err) && in.clients[namespace] != nil
 	}
@@ -429,20 +396,12 @@ func (n *collection) unsubscribe(s *subscriber) {
 	}
 }
 
-// forget removes the collection from the catalog. The caller must hold the catalog's lock. After releasing it, the caller must
-// remove the collection from the group.
+// forget removes the collection from the catalog. The caller must hold the catalog's lock.
 func (n *collection) forget() {
 	for s := range n.changes {
 		n.unsubscribe(s)
 	}
 	delete(n.catalog.collections, n.info.Type)
-}
-
-// drop frees the objects because of the cause, and follows the type no longer. The caller must hold the catalog's lock.
-func (n *collection) drop(cause error) {
-	for s := range n.changes {
-		n.unsubscribe(s)
-	}
-	n.stock, n.synced = n.newStock(), false
-	n.use(&scope{info: n.info, err: cause})
+	n.catalog.ended = append(n.catalog.ended, n)
+	n.catalog.broadcast()
 }

@@ -41,11 +41,11 @@ func (c *Catalog) Snapshot() *Snapshot {
 	defer c.mu.Unlock()
 	s := &Snapshot{byType: map[Type]*frozen{}}
 	for _, n := range c.sorted() {
-		live, objects := n.stock, n.Store().Snapshot()
+		objects := n.Store().Snapshot()
 		f := &frozen{
 			info: n.info, objects: objects,
-			byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return live.byUID().In(objects) }),
-			byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return live.byOwner().In(objects) }),
+			byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return n.byUID().In(objects) }),
+			byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return n.byOwner().In(objects) }),
 		}
 		s.types = append(s.types, f)
 		s.byType[n.info.Type] = f

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -30,14 +31,11 @@ func (s *scope) covers(namespaces []string) bool {
 }
 
 // namespaces returns the namespaces of the scope, or nil if it is not limited to namespaces.
-func (s *scope) namespaces() (names []string) {
-	for namespace := range s.clients {
-		if namespace != "" {
-			names = append(names, namespace)
-		}
+func (s *scope) namespaces() []string {
+	if s.clients[""] != nil {
+		return nil
 	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(s.clients))
 }
 
 // source is the ListerWatcher of one type. Its scope may change between two runs of the informer: to another version, from all
