@@ -88,7 +88,8 @@ func startListwatch(t task, changes *countdown) contender {
 	ctx := context.Background()
 	settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
 	if t.Contender == listwatchPacked {
-		settings.Pack = catalog.Pack(compact.NewPacker())
+		pack := compact.NewPacker()
+		settings.Pack = func(o *lw.Object) catalog.Packed { return pack(o) }
 	}
 	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings {
 		return settings

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ type Options struct {
 	Follow func(TypeInfo) *Settings
 
 	// Namespaces lists the namespaces to try if the server forbids listing a type in all namespaces at once. If it is empty,
-	// the catalog tries each namespace of the server.
+	// the catalog tries each namespace of the server, if it follows namespaces and may list them.
 	Namespaces []string
 
 	// MaxLists limits how many first lists run at the same time. Zero means 4. A list that has run for 2 seconds no longer
@@ -63,7 +64,8 @@ type Settings struct {
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
 
-	// Pack stores objects in another form than text. See the function [Pack]. Nil means text.
+	// Pack stores objects in another form than text. For example, compact.NewPacker compresses objects. All types with the same
+	// packer share a compressor, which needs about 1 MB. Nil means text.
 	Pack func(*lw.Object) Packed
 }
 
@@ -111,28 +113,22 @@ type Catalog struct {
 	discovery   error           // error of the last discovery
 	known       map[string]bool // see names
 	collections map[Type]*collection
-	removed     map[Type]bool        // types that Remove has removed, so that discovery does not add them again
-	announced   map[lw.Resource]bool // whether the watch of a type in announcing is open
-	settleUntil time.Time            // until then, discovery may lag behind a change
-	ended       []*collection        // that the group must remove
-	updated     chan struct{}        // closed and replaced when a status changes
+	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
+	settleUntil time.Time     // until then, discovery may lag behind a change
+	ended       []*collection // that the group must remove
+	updated     chan struct{} // closed and replaced when a status changes
 	subscribers map[*subscriber]bool
-
-	namespaces struct { // of the server
-		sync.Mutex
-		names  []string
-		listed time.Time
-	}
 }
 
 // New returns a catalog of the server behind transport. It sends no requests before Run. opts may be nil.
 func New(transport lw.Transport, opts *Options) *Catalog {
 	c := &Catalog{
-		collections: map[Type]*collection{}, removed: map[Type]bool{}, announced: map[lw.Resource]bool{}, updated: make(chan struct{}), always: make(chan struct{}),
-		subscribers: map[*subscriber]bool{}, server: lw.Source[Packed]{StreamsLists: true}, checks: rate.NewLimiter(checksPerSecond, requestBurst),
+		opts: *cmp.Or(opts, &Options{}), server: lw.Source[Packed]{StreamsLists: true}, checks: rate.NewLimiter(checksPerSecond, requestBurst),
+		collections: map[Type]*collection{}, removed: map[Type]bool{}, subscribers: map[*subscriber]bool{},
+		updated: make(chan struct{}), always: make(chan struct{}),
 	}
-	if opts != nil {
-		c.opts = *opts
+	if c.opts.Warn == nil {
+		c.opts.Warn = slog.Warn
 	}
 	if c.opts.Follow == nil {
 		c.opts.Follow = func(TypeInfo) *Settings { return &Settings{} }
@@ -172,34 +168,33 @@ func (c *Catalog) locked(f func()) {
 
 // discover asks the server for its types repeatedly until ctx is done.
 func (c *Catalog) discover(ctx context.Context) error {
-	var tasks sync.WaitGroup
-	defer tasks.Wait()
-	for asked := (time.Time{}); ctx.Err() == nil; wait(ctx, settleEvery) {
-		first := asked.IsZero()
-		if first || time.Since(asked) >= c.pause() {
+	var probes sync.WaitGroup
+	defer probes.Wait()
+	for asked := (time.Time{}); ctx.Err() == nil; {
+		if time.Since(asked) >= c.pause() {
 			asked = time.Now()
 			c.ask(ctx)
 		}
-		for _, of := range announcing {
-			if first { // after the discovery, so that the watches can compare their objects with the known types
-				tasks.Go(func() { c.watchDefinitions(ctx, of) })
-			}
-		}
 		var ended []*collection
 		c.locked(func() {
+			candidates, known := c.candidates()
 			for _, n := range c.collections {
 				switch in := n.scope; {
 				case n.state == Gone && !n.explicit && !n.queued():
 					n.forget()
-				case n.restricted() && time.Now().After(n.nextProbe):
+				case known && n.restricted() && time.Now().After(n.nextProbe):
 					n.nextProbe = time.Now().Add(time.Hour) // probe sets it again
-					tasks.Go(func() { n.probe(ctx, in) })
+					probes.Go(func() { n.probe(ctx, in, candidates) })
 				}
 			}
 			ended, c.ended = c.ended, nil
 		})
 		for _, n := range ended {
 			c.group.Remove(n.member())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(settleEvery):
 		}
 	}
 	return nil
@@ -226,50 +221,29 @@ func (c *Catalog) ask(ctx context.Context) {
 func (c *Catalog) pause() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	blind := func(of Type) bool { return c.collections[of] == nil || c.collections[of].state != Live }
 	switch {
 	case time.Now().Before(c.settleUntil):
 		return 0
-	case c.discovery != nil || len(c.announced) < len(announcing):
+	case c.discovery != nil || slices.ContainsFunc(definitions, blind):
 		return pollEvery
 	}
 	return discoverEvery
 }
 
-// announcing contains the types whose objects define other types.
-var announcing = []lw.Resource{
-	{Group: "apiextensions.k8s.io", Version: "v1", Plural: "customresourcedefinitions"},
-	{Group: "apiregistration.k8s.io", Version: "v1", Plural: "apiservices"},
+// definitions contains the types whose objects define other types. The catalog always follows them.
+var definitions = []Type{
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"},
+	{Group: "apiregistration.k8s.io", Resource: "apiservices"},
 }
 
-// watchDefinitions triggers discovery when a CustomResourceDefinition or an APIService changes, because the types may have
-// changed too.
-func (c *Catalog) watchDefinitions(ctx context.Context, of lw.Resource) {
-	defer c.locked(func() { delete(c.announced, of) })
-	for event := range lw.ListAndWatch(ctx, c.metadata(of), &lw.Options{Warn: silent}) {
-		c.locked(func() {
-			switch event.Type {
-			case lw.WatchStarted:
-				c.announced[of] = true
-			case lw.Interrupted:
-				if !errors.Is(event.Interruption.Err, lw.ErrWatchClosed) {
-					delete(c.announced, of)
-				}
-			case lw.Added, lw.Modified, lw.Deleted:
-				if event.Type != lw.Added || !c.known[event.Object.GetName()] {
-					c.settleUntil = time.Now().Add(settleFor)
-				}
-			}
-		})
+// redefined triggers discovery after an event of a definition, because the types may have changed too.
+func (c *Catalog) redefined(event lw.Event[Packed]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if event.Type != lw.Added || !c.known[event.Object.GetName()] {
+		c.settleUntil = time.Now().Add(settleFor)
 	}
-}
-
-// metadata returns a client for the metadata of a resource, which must be valid.
-func (c *Catalog) metadata(of lw.Resource) *lw.Client[*lw.Object] {
-	client, err := lw.NewClient(c.transport, of, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
-	if err != nil {
-		panic(err)
-	}
-	return client
 }
 
 // apply follows the discovered types and empties those that the server no longer has. The caller must hold the lock.
@@ -280,11 +254,14 @@ func (c *Catalog) apply(types *discovery.Types) {
 		n := c.collections[of]
 		if n == nil {
 			settings := c.opts.Follow(info)
-			if settings == nil || c.removed[of] {
+			hidden := settings == nil || c.removed[of]
+			if hidden && !slices.Contains(definitions, of) {
 				continue
+			} else if hidden {
+				settings = &Settings{MetadataOnly: true, Required: true}
 			}
 			var err error
-			if n, err = c.add(of, *settings); err != nil {
+			if n, err = c.add(of, *settings, hidden); err != nil {
 				c.report(err)
 				continue
 			}
@@ -298,12 +275,13 @@ func (c *Catalog) apply(types *discovery.Types) {
 	}
 }
 
-// add adds a collection and its subscribers. The caller must hold the lock.
-func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
+// add adds a collection and its subscribers. Only the catalog itself uses a hidden collection. The caller must hold the lock.
+func (c *Catalog) add(of Type, settings Settings, hidden bool) (*collection, error) {
 	n, err := c.newCollection(of, settings)
 	if err != nil {
 		return nil, err
 	}
+	n.hidden = hidden
 	c.collections[of] = n
 	for s := range c.subscribers {
 		s.follow(n)
@@ -319,12 +297,13 @@ func (c *Catalog) Add(of Type, settings *Settings) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.collections[of]
+	if n != nil && n.hidden {
+		n.forget()
+		n = nil
+	}
 	if n == nil {
-		if settings == nil {
-			settings = &Settings{}
-		}
 		var err error
-		if n, err = c.add(of, *settings); err != nil {
+		if n, err = c.add(of, *cmp.Or(settings, &Settings{}), false); err != nil {
 			return err
 		}
 		c.settleUntil = time.Now().Add(settleFor)
@@ -395,9 +374,15 @@ func (e *SyncError) Unwrap() []error {
 	return causes
 }
 
-// sorted returns the collections in the order of their names. The caller must hold the lock.
-func (c *Catalog) sorted() []*collection {
-	return slices.SortedFunc(maps.Values(c.collections), func(a, b *collection) int { return cmp.Compare(a.name, b.name) })
+// sorted returns the collections that are not hidden, in the order of their names. The caller must hold the lock.
+func (c *Catalog) sorted() (all []*collection) {
+	for _, n := range c.collections {
+		if !n.hidden {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(a, b *collection) int { return cmp.Compare(a.name, b.name) })
+	return all
 }
 
 // Statuses returns the status of each collection, sorted by name.
@@ -447,29 +432,17 @@ func (c *Catalog) broadcast() {
 	c.updated = make(chan struct{})
 }
 
-// candidates returns the namespaces to try if the server forbids lists of all namespaces.
-func (c *Catalog) candidates(ctx context.Context) []string {
-	if len(c.opts.Namespaces) > 0 {
-		return c.opts.Namespaces
+// candidates returns the namespaces to try if the server forbids lists of all namespaces. They may not be known yet. The caller
+// must hold the lock.
+func (c *Catalog) candidates() (names []string, known bool) {
+	n := c.collections[Type{Resource: "namespaces"}]
+	if len(c.opts.Namespaces) > 0 || n == nil {
+		return c.opts.Namespaces, true
 	}
-	c.namespaces.Lock() // so that only one collection lists them
-	defer c.namespaces.Unlock()
-	if time.Since(c.namespaces.listed) < probeInterval {
-		return c.namespaces.names
-	}
-	ctx, stop := context.WithTimeout(ctx, requestTimeout)
-	defer stop()
-	c.namespaces.listed = time.Now()
-	var names []string
-	for object, err := range c.metadata(lw.Resource{Version: "v1", Plural: "namespaces"}).List(ctx, lw.ListOptions{}).Objects {
-		if err != nil {
-			return c.namespaces.names
-		}
+	for _, object := range n.Store().List() {
 		names = append(names, object.GetName())
 	}
-	slices.Sort(names)
-	c.namespaces.names = names
-	return names
+	return names, !n.pending()
 }
 
 // limit records the size of a decoded object. If all objects together exceed Options.MaxBytes, limit drops the largest
@@ -500,7 +473,7 @@ func (c *Catalog) limit(bytes int) {
 func (c *Catalog) drop(n *collection, cause error) {
 	n.use(&scope{info: n.info, err: cause})
 	n.forget()
-	if empty, err := c.add(n.info.Type, n.settings); err == nil { // the settings were valid before
+	if empty, err := c.add(n.info.Type, n.settings, false); err == nil { // the settings were valid before
 		empty.explicit, empty.info = n.explicit, n.info
 		empty.use(n.scope)
 	}
@@ -508,9 +481,7 @@ func (c *Catalog) drop(n *collection, cause error) {
 
 // report logs an error of a file or of the settings.
 func (c *Catalog) report(err error) {
-	if c.opts.Warn != nil {
-		c.opts.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
-	}
+	c.opts.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
 }
 
 const (
@@ -529,9 +500,8 @@ func (c *Catalog) awaitSlot(ctx context.Context) (free func()) {
 		return free
 	}
 	started := sync.OnceFunc(func() { <-c.starting })
-	timer := time.AfterFunc(shortList, started)
+	time.AfterFunc(shortList, started)
 	return sync.OnceFunc(func() {
-		timer.Stop()
 		started()
 		<-c.lists
 	})
@@ -544,12 +514,5 @@ func send[T any](ctx context.Context, to chan<- T, value T) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }

@@ -505,7 +505,7 @@ func TestFirstListsAreLimited(t *testing.T) {
 		server.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) || lwtest.Lists(r) }, -1, lwtest.Stall())
 	}
 	follow := func(info catalog.TypeInfo) *catalog.Settings {
-		if info.Resource == "customresourcedefinitions" { // the catalog always watches it for discovery
+		if info.Resource == "customresourcedefinitions" { // the catalog always follows it for discovery
 			return nil
 		}
 		return &catalog.Settings{}
@@ -527,7 +527,8 @@ func TestFirstListsAreLimited(t *testing.T) {
 }
 
 func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
-	for _, settings := range []catalog.Settings{{}, {Pack: catalog.Pack(compact.NewPacker())}} {
+	pack := compact.NewPacker()
+	for _, settings := range []catalog.Settings{{}, {Pack: func(o *lw.Object) catalog.Packed { return pack(o) }}} {
 		opts := &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &settings }}
 		run(t, opts, addGadgets, func(b *bed) {
 			root := put(b, b.server, gadgets.String(), "shop", "root")

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -29,12 +30,11 @@ type subscriber struct {
 func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Object]) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		ctx, stop := context.WithCancel(ctx)
+		own := cmp.Or(opts, &cache.HandlerOptions[*lw.Object]{})
 		s := &subscriber{ctx: ctx, changes: make(chan Change)}
-		if opts != nil {
-			s.opts = cache.HandlerOptions[Packed]{Policy: opts.Policy, Capacity: opts.Capacity, Resync: opts.Resync, OnPanic: opts.OnPanic}
-			if opts.Filter != nil {
-				s.opts.Filter = func(e Packed) bool { return opts.Filter(objectOf(e)) }
-			}
+		s.opts = cache.HandlerOptions[Packed]{Policy: own.Policy, Capacity: own.Capacity, Resync: own.Resync, OnPanic: own.OnPanic}
+		if own.Filter != nil {
+			s.opts.Filter = func(e Packed) bool { return own.Filter(e.Object()) }
 		}
 		c.locked(func() {
 			c.subscribers[s] = true
@@ -65,6 +65,9 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 
 // follow adds a handler to a collection. The caller must hold the catalog's lock.
 func (s *subscriber) follow(n *collection) {
+	if n.hidden {
+		return
+	}
 	of := n.info.Type
 	pass := func(change cache.Change[Packed]) {
 		next := Change{of, cache.Change[*lw.Object]{Type: change.Type, New: objectOf(change.New), Initial: change.Initial, FinalStateUnknown: change.FinalStateUnknown}}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,6 +80,7 @@ type collection struct {
 
 	// The catalog's lock guards the following fields.
 	explicit  bool // Add has added the type, so that it stays without being discovered
+	hidden    bool // only the catalog itself uses it
 	info      TypeInfo
 	scope     *scope
 	running   *scope                  // the scope that Run follows, which may lag behind
@@ -187,9 +190,7 @@ func (n *collection) decide() (State, error) {
 		return Listing, stream.Cause
 	case isForbidden(stream.Cause):
 		return Forbidden, stream.Cause
-	case answered && (status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed):
-		return Unavailable, stream.Cause
-	case answered && !n.synced && status.Code != http.StatusTooManyRequests:
+	case answered && (status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed || !n.synced && status.Code != http.StatusTooManyRequests):
 		return Unavailable, stream.Cause
 	case n.Store().ResourceVersion() != "" || stream.Phase == lw.Stale:
 		return Stale, stream.Cause
@@ -243,32 +244,37 @@ func (n *collection) Synced() <-chan struct{} { return n.catalog.always }
 func (n *collection) follow(ctx context.Context, in *scope) {
 	n.source.scope = in
 	path, origin := n.file(in)
-	if path != "" && n.Store().ResourceVersion() == "" {
+	if in.gone {
+		_ = os.Remove(path) // the type may return without these objects
+	} else if path != "" && n.Store().ResourceVersion() == "" {
 		err := savefile.Restore(path, n.Informer, origin, n.codec.parse)
-		if in.listed = err == nil; !in.listed && !errors.Is(err, fs.ErrNotExist) {
+		if in.listed = err == nil; !in.listed && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, cache.ErrForeign) {
 			n.catalog.report(err)
 		}
 	}
 	free := func() {}
-	if !in.listed {
+	if !in.listed && !n.hidden {
 		free = n.catalog.awaitSlot(ctx)
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var saving sync.WaitGroup
-	if path != "" {
+	if path != "" && !in.gone {
 		saving.Go(func() {
 			savefile.Keep(keeping, path, n.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
 		})
 	}
 	for event := range n.Follow(ctx) {
 		switch event.Type {
-		case lw.Added, lw.Modified:
+		case lw.Added, lw.Modified, lw.Deleted:
+			if slices.Contains(definitions, in.info.Type) {
+				n.catalog.redefined(event)
+			}
 			n.catalog.limit(event.Object.Size())
-		case lw.Synced, lw.WatchStarted, lw.Interrupted:
-			free()
+		case lw.ListStarted, lw.Restored, lw.Synced, lw.WatchStarted, lw.Interrupted:
 			n.observe(event, in)
-		case lw.ListStarted, lw.Restored:
-			n.observe(event, in)
+			if event.Type != lw.ListStarted {
+				free()
+			}
 		}
 	}
 	free()
@@ -301,19 +307,19 @@ const saveInterval = time.Minute
 // file returns the path of the file for the objects of a scope, and a string that identifies them. The path is empty if the
 // objects are not saved.
 func (n *collection) file(in *scope) (path, origin string) {
-	if n.catalog.opts.StateDir == "" || in.clients[""] == nil {
+	if n.catalog.opts.StateDir == "" {
 		return "", ""
 	}
 	return filepath.Join(n.catalog.opts.StateDir, n.name+".state"),
-		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "))
+		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "), in.namespaces())
 }
 
 // probeInterval is the time between two attempts to find the namespaces that the server permits.
 const probeInterval = 30 * time.Second
 
-// probe follows the namespaces that the server permits, or all of them if possible.
-func (n *collection) probe(ctx context.Context, in *scope) {
-	allowed, denied := n.permitted(ctx, in)
+// probe follows those of the candidates that the server permits, or all namespaces if possible.
+func (n *collection) probe(ctx context.Context, in *scope, candidates []string) {
+	allowed, denied := n.permitted(ctx, in, candidates)
 	next := n.scopeOf(in.info, allowed...)
 	n.catalog.mu.Lock()
 	defer n.catalog.mu.Unlock()
@@ -321,6 +327,7 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	if ctx.Err() != nil || n.scope != in {
 		return
 	}
+	slices.Sort(denied)
 	n.denied, n.probed = denied, true
 	if len(next.clients) > 0 && !slices.Equal(next.namespaces(), in.namespaces()) {
 		n.use(next)
@@ -328,8 +335,8 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	n.update()
 }
 
-// permitted asks the server which of the wanted namespaces it permits. If that is unknown, the scope in decides.
-func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
+// permitted asks the server which namespaces it permits. If an answer is missing, the scope in decides.
+func (n *collection) permitted(ctx context.Context, in *scope, candidates []string) (allowed, denied []string) {
 	permits := func(namespace string) bool {
 		ctx, stop := context.WithTimeout(ctx, requestTimeout)
 		defer stop()
@@ -341,14 +348,12 @@ func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied 
 		}
 		return err == nil || !isForbidden(err) && in.clients[namespace] != nil
 	}
-	wanted := n.wanted(in.info)
-	if wanted[0] == "" {
-		if in.clients[""] == nil && permits("") {
-			return wanted, nil
-		}
-		wanted = n.catalog.candidates(ctx)
+	if wanted := n.wanted(in.info); wanted[0] != "" {
+		candidates = wanted
+	} else if in.clients[""] == nil && permits("") {
+		return wanted, nil
 	}
-	for _, namespace := range wanted {
+	for _, namespace := range candidates {
 		if permits(namespace) {
 			allowed = append(allowed, namespace)
 		} else {
@@ -377,12 +382,7 @@ func (n *collection) status() Status {
 
 // queued reports whether a subscriber has not received all changes yet. The caller must hold the catalog's lock.
 func (n *collection) queued() bool {
-	for _, r := range n.changes {
-		if r.Len() > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(n.changes)), func(r *cache.Registration[Packed]) bool { return r.Len() > 0 })
 }
 
 // member returns a name for the group. It is unique, because a type may be removed and added again at the same time.

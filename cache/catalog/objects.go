@@ -13,13 +13,6 @@ type Packed interface {
 	Size() int                  // in bytes
 }
 
-// Pack returns a value for Settings.Pack. For example, Pack(compact.NewPacker()) compresses objects. All types that use the
-// returned value share one compressor, which needs about 1 MB. Call Pack several times if the objects of some types have little in
-// common with others.
-func Pack[T Packed](pack func(*lw.Object) T) func(*lw.Object) Packed {
-	return func(o *lw.Object) Packed { return pack(o) }
-}
-
 // object is an alias, because a field named Object would hide the method of text.
 type object = lw.Object
 
@@ -62,8 +55,12 @@ func newCodec(settings *Settings) (codec, error) {
 }
 
 // Decode implements [lw.Codec].
-func (c codec) Decode(s *lw.Scanned) (Packed, error) {
-	o, err := c.raw.Decode(s)
+func (c codec) Decode(s *lw.Scanned) (Packed, error) { return c.packed(c.raw.Decode(s)) }
+
+// parse decodes a saved object.
+func (c codec) parse(saved []byte) (Packed, error) { return c.packed(lw.ParseObject(saved)) }
+
+func (c codec) packed(o *lw.Object, err error) (Packed, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +81,4 @@ func (c codec) Identity() lw.Identity[Packed] {
 			return err == nil && e.Holds(o)
 		},
 	}
-}
-
-// parse decodes a saved object.
-func (c codec) parse(saved []byte) (Packed, error) {
-	o, err := lw.ParseObject(saved)
-	if err != nil {
-		return nil, err
-	}
-	return c.pack(o), nil
 }

@@ -25,6 +25,7 @@ func (r Ref) String() string { return r.Type.String() + "/" + r.Key.String() }
 // different times. A Snapshot keeps its objects in memory.
 type Snapshot struct {
 	types  []*frozen // in the order of their names
+	infos  []TypeInfo
 	byType map[Type]*frozen
 }
 
@@ -47,38 +48,23 @@ func (c *Catalog) Snapshot() *Snapshot {
 			byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return n.byUID().In(objects) }),
 			byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return n.byOwner().In(objects) }),
 		}
-		s.types = append(s.types, f)
+		s.types, s.infos = append(s.types, f), append(s.infos, n.info)
 		s.byType[n.info.Type] = f
 	}
 	return s
 }
 
-func uidOf(e Packed, to []string) []string {
-	if uid := e.GetUID(); uid != "" {
-		to = append(to, uid)
-	}
-	return to
-}
+func uidOf(e Packed, to []string) []string { return append(to, e.GetUID()) }
 
 func ownersOf(e Packed, to []string) []string {
-	for owner := range objectOf(e).Get("metadata.ownerReferences").Elements() {
-		if uid := owner.Member("uid").String(); uid != "" && !slices.Contains(to, uid) {
-			to = append(to, strings.Clone(uid))
-		}
+	for owner := range e.Object().Get("metadata.ownerReferences").Elements() {
+		to = append(to, strings.Clone(owner.Member("uid").String()))
 	}
 	return to
 }
 
 // Types iterates over the types of the snapshot in the order of their names.
-func (s *Snapshot) Types() iter.Seq[TypeInfo] {
-	return func(yield func(TypeInfo) bool) {
-		for _, f := range s.types {
-			if !yield(f.info) {
-				return
-			}
-		}
-	}
-}
+func (s *Snapshot) Types() iter.Seq[TypeInfo] { return slices.Values(s.infos) }
 
 // ResourceVersion returns the resourceVersion of a type, or "" if it has not been listed yet.
 func (s *Snapshot) ResourceVersion(of Type) string {
@@ -114,8 +100,8 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 			if namespace != "" && e.GetNamespace() != namespace {
 				continue
 			}
-			object := objectOf(e)
-			if matching.Matches(object.Label) && !yield(Ref{of, lw.KeyOf(object)}, object) {
+			object := e.Object()
+			if matching.Matches(object.Label) && !yield(Ref{of, lw.KeyOf(e)}, object) {
 				return
 			}
 		}
@@ -125,24 +111,25 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 // ByUID returns the object with this UID. The first call on any of a catalog's snapshots builds an index, which takes time. So
 // does the first call of Owned or Tree.
 func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
-	for _, f := range s.types {
-		for _, e := range f.byUID().List(uid) {
-			object := objectOf(e)
-			return Ref{f.info.Type, lw.KeyOf(object)}, object, true
-		}
+	for ref, object := range s.find(uid, func(f *frozen) *cache.Index[Packed, string] { return f.byUID() }) {
+		return ref, object, true
 	}
 	return Ref{}, nil, false
 }
 
 // Owned iterates over the objects that name this UID in metadata.ownerReferences, sorted by type and key.
 func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
+	return s.find(uid, func(f *frozen) *cache.Index[Packed, string] { return f.byOwner() })
+}
+
+// find iterates over the objects with a key in one of the indexes.
+func (s *Snapshot) find(key string, index func(*frozen) *cache.Index[Packed, string]) iter.Seq2[Ref, *lw.Object] {
 	return func(yield func(Ref, *lw.Object) bool) {
 		for _, f := range s.types {
-			owned := f.byOwner().List(uid)
-			slices.SortFunc(owned, func(a, b Packed) int { return strings.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String()) })
-			for _, e := range owned {
-				object := objectOf(e)
-				if !yield(Ref{f.info.Type, lw.KeyOf(object)}, object) {
+			found := index(f).List(key)
+			slices.SortFunc(found, func(a, b Packed) int { return strings.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String()) })
+			for _, e := range found {
+				if !yield(Ref{f.info.Type, lw.KeyOf(e)}, e.Object()) {
 					return
 				}
 			}

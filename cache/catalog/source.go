@@ -147,16 +147,18 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		event     lw.Event[Packed]
 	}
 	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
-	events := make(chan received)
+	options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent, StopOn: func(cause error) bool {
+		return !errors.Is(cause, lw.ErrWatchClosed)
+	}}
+	events, from := make(chan received), s.versions
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	defer stop()
+	s.versions = map[string]string{}
 	for namespace, client := range s.scope.clients {
-		held := lw.Held{ResourceVersion: s.versions[namespace]}
+		held := lw.Held{ResourceVersion: cmp.Or(from[namespace], s.store.ResourceVersion())} // a saved state has only one resourceVersion
+		s.versions[namespace] = held.ResourceVersion
 		streams.Go(func() {
-			options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent, StopOn: func(cause error) bool {
-				return !errors.Is(cause, lw.ErrWatchClosed)
-			}}
 			for event := range lw.Resume(ctx, client, held, options) {
 				if !send(ctx, events, received{namespace, event}) {
 					return
@@ -164,21 +166,21 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 			}
 		})
 	}
-	open, started := map[string]bool{}, false
 	if s.scope.gone && !yield(lw.Event[Packed]{Type: lw.WatchStarted, ResourceVersion: s.version()}, nil) {
 		return
 	}
-	for {
+	for open := map[string]bool{}; ; {
 		var next received
 		select {
 		case next = <-events:
 		case <-ctx.Done():
-			if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				yield(lw.Event[Packed]{}, err)
-			}
 			return
 		}
 		event, err := next.event, error(nil)
+		if event.ResourceVersion != "" {
+			s.versions[next.namespace] = event.ResourceVersion
+		}
+		event.ResourceVersion = s.version()
 		switch event.Type {
 		case lw.Interrupted:
 			if !event.Interruption.Final {
@@ -188,21 +190,31 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		case lw.ListStarted: // the stream of the namespace must relist, and so must this one
 			err = lw.ErrExpired
 		case lw.WatchStarted:
-			if open[next.namespace] = true; started || len(open) < len(s.scope.clients) {
+			if open[next.namespace] = true; len(open) < len(s.scope.clients) {
 				continue
 			}
-			started = true
+		case lw.Added, lw.Modified, lw.Deleted:
+			if s.outdated(event.Object) {
+				event = lw.Event[Packed]{Type: lw.Bookmark, ResourceVersion: event.ResourceVersion}
+			}
 		case lw.DecodeFailed:
 			err = event.Err
 		}
-		if event.ResourceVersion != "" {
-			s.versions[next.namespace] = event.ResourceVersion
-		}
-		event.ResourceVersion = s.version()
 		if !yield(event, err) || err != nil && event.Type != lw.DecodeFailed {
 			return
 		}
 	}
+}
+
+// outdated reports whether the store has a newer version of an object, because the watch of its namespace has started at the
+// lowest resourceVersion of all namespaces.
+func (s *source) outdated(object Packed) bool {
+	held, ok := s.store.Get(lw.KeyOf(object))
+	if !ok {
+		return false
+	}
+	order, ok := lw.CompareResourceVersions(object.GetResourceVersion(), held.GetResourceVersion())
+	return ok && order < 0
 }
 
 // silent drops warnings, because the stream of the type reports the interruptions of its namespaces.

@@ -43,13 +43,11 @@ var aliases = map[Type]Type{{Group: "events.k8s.io", Resource: "events"}: {Resou
 
 // mayHave reports whether the server may have a type although t.All does not contain it.
 func mayHave(t *discovery.Types, wanted Type) bool {
-	root := "/apis"
 	if wanted.Group == "" {
-		root = "/api"
+		return t.Missing["/api"] != nil
 	}
 	for name := range t.Missing {
-		group, _, _ := strings.Cut(name, "/")
-		if name == root || name[0] != '/' && group == wanted.Group {
+		if name == "/apis" || strings.HasPrefix(name, wanted.Group+"/") {
 			return true
 		}
 	}
