@@ -19,7 +19,6 @@ type Endless struct {
 	Pace        func() // called before each Read; may be nil
 
 	total, nextLook int64
-	at              int // offset of the next byte in Then
 }
 
 func (e *Endless) Read(p []byte) (n int, err error) {
@@ -30,18 +29,18 @@ func (e *Endless) Read(p []byte) (n int, err error) {
 		e.Heap.Look()
 		e.nextLook += 1 << 20
 	}
-	defer func() { e.total += int64(n) }()
-	if n = copy(p, e.First); n > 0 {
-		e.First = e.First[n:]
-		return n, nil
+	first := int64(len(e.First))
+	n = copy(p, e.First[min(e.total, first):])
+	for n < len(p) {
+		at := (e.total + int64(n) - first) % int64(len(e.Then))
+		if at == 0 && e.total+int64(n) >= e.Most {
+			break
+		}
+		n += copy(p[n:], e.Then[at:])
 	}
-	if e.at == 0 && e.total >= e.Most {
+	e.total += int64(n)
+	if n == 0 {
 		return 0, ErrEnough
-	}
-	for n < len(p) && (e.at > 0 || e.total+int64(n) < e.Most) {
-		part := copy(p[n:], e.Then[e.at:])
-		e.at = (e.at + part) % len(e.Then)
-		n += part
 	}
 	return n, nil
 }
