@@ -63,6 +63,7 @@ type Settings struct {
 	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
+	hidden        bool     // only the catalog itself uses the collection
 
 	// Pack stores objects in another form than text. For example, compact.NewPacker compresses objects. All types with the same
 	// packer share a compressor, which needs about 1 MB. Nil means text.
@@ -88,6 +89,9 @@ const (
 	checksPerSecond   = requestsPerSecond / 2 // of checks for access, so that many forbidden namespaces do not delay other requests
 	requestTimeout    = 30 * time.Second      // of discovery and of a check for access
 
+	maxLists  = 16
+	shortList = 2 * time.Second // after this time, a list no longer counts towards Options.MaxLists
+
 	discoverEvery = time.Minute      // if the server reports new types
 	pollEvery     = 5 * time.Second  // otherwise; a request with an ETag costs the server little
 	settleEvery   = time.Second      // after a sign of a new type, because discovery lags behind
@@ -109,9 +113,8 @@ type Catalog struct {
 
 	mu          sync.Mutex
 	discoverer  discovery.Discoverer
-	asked       bool            // a discovery has ended
-	discovery   error           // error of the last discovery
-	known       map[string]bool // see names
+	discovery   error             // error of the last discovery
+	found       map[Type]TypeInfo // by the last successful discovery
 	collections map[Type]*collection
 	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
 	settleUntil time.Time     // until then, discovery may lag behind a change
@@ -210,7 +213,7 @@ func (c *Catalog) ask(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if c.asked, c.discovery = true, err; err == nil {
+	if c.discovery = err; err == nil {
 		c.apply(types)
 		c.discovery = errors.Join(slices.Collect(maps.Values(types.Missing))...)
 	}
@@ -238,30 +241,31 @@ var definitions = []Type{
 }
 
 // redefined triggers discovery after an event of a definition, because the types may have changed too.
-func (c *Catalog) redefined(event lw.Event[Packed]) {
+func (c *Catalog) redefined(n *collection, event lw.Event[Packed]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if event.Type != lw.Added || !c.known[event.Object.GetName()] {
+	plural, group, _ := strings.Cut(event.Object.GetName(), ".")
+	_, known := c.found[Type{Group: group, Resource: plural}]
+	if event.Type != lw.Added || n.synced || !known && n.info.Type == definitions[0] { // an APIService is named after a version
 		c.settleUntil = time.Now().Add(settleFor)
 	}
 }
 
 // apply follows the discovered types and empties those that the server no longer has. The caller must hold the lock.
 func (c *Catalog) apply(types *discovery.Types) {
-	c.known = names(types)
-	found := preferred(types)
-	for of, info := range found {
+	c.found = preferred(types)
+	for of, info := range c.found {
 		n := c.collections[of]
 		if n == nil {
 			settings := c.opts.Follow(info)
-			hidden := settings == nil || c.removed[of]
-			if hidden && !slices.Contains(definitions, of) {
-				continue
-			} else if hidden {
-				settings = &Settings{MetadataOnly: true, Required: true}
+			if settings == nil || c.removed[of] {
+				if !slices.Contains(definitions, of) {
+					continue
+				}
+				settings = &Settings{MetadataOnly: true, Required: true, hidden: true}
 			}
 			var err error
-			if n, err = c.add(of, *settings, hidden); err != nil {
+			if n, err = c.add(of, *settings); err != nil {
 				c.report(err)
 				continue
 			}
@@ -269,19 +273,18 @@ func (c *Catalog) apply(types *discovery.Types) {
 		n.discovered(info)
 	}
 	for of, n := range c.collections {
-		if _, ok := found[of]; !ok && !mayHave(types, of) && !n.scope.gone {
+		if _, ok := c.found[of]; !ok && !mayHave(types, of) && !n.scope.gone {
 			n.use(&scope{info: n.info, gone: true})
 		}
 	}
 }
 
-// add adds a collection and its subscribers. Only the catalog itself uses a hidden collection. The caller must hold the lock.
-func (c *Catalog) add(of Type, settings Settings, hidden bool) (*collection, error) {
+// add adds a collection and its subscribers. The caller must hold the lock.
+func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	n, err := c.newCollection(of, settings)
 	if err != nil {
 		return nil, err
 	}
-	n.hidden = hidden
 	c.collections[of] = n
 	for s := range c.subscribers {
 		s.follow(n)
@@ -297,13 +300,13 @@ func (c *Catalog) Add(of Type, settings *Settings) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.collections[of]
-	if n != nil && n.hidden {
+	if n != nil && n.settings.hidden {
 		n.forget()
 		n = nil
 	}
 	if n == nil {
 		var err error
-		if n, err = c.add(of, *cmp.Or(settings, &Settings{}), false); err != nil {
+		if n, err = c.add(of, *cmp.Or(settings, &Settings{})); err != nil {
 			return err
 		}
 		c.settleUntil = time.Now().Add(settleFor)
@@ -333,7 +336,7 @@ func (c *Catalog) Remove(of Type) {
 func (c *Catalog) WaitSynced(ctx context.Context) error {
 	for {
 		c.mu.Lock()
-		ready, updated := c.asked, c.updated
+		ready, updated := c.found != nil || c.discovery != nil, c.updated
 		e := &SyncError{Discovery: c.discovery}
 		for _, n := range c.sorted() {
 			if ready = ready && !n.pending(); n.failed() {
@@ -377,7 +380,7 @@ func (e *SyncError) Unwrap() []error {
 // sorted returns the collections that are not hidden, in the order of their names. The caller must hold the lock.
 func (c *Catalog) sorted() (all []*collection) {
 	for _, n := range c.collections {
-		if !n.hidden {
+		if !n.settings.hidden {
 			all = append(all, n)
 		}
 	}
@@ -456,7 +459,7 @@ func (c *Catalog) limit(bytes int) {
 	var total, most int64
 	var largest *collection
 	for _, n := range c.collections {
-		bytes := n.bytes()
+		bytes := n.status().Bytes
 		total += bytes
 		if !n.settings.Required && bytes > most {
 			largest, most = n, bytes
@@ -473,21 +476,15 @@ func (c *Catalog) limit(bytes int) {
 func (c *Catalog) drop(n *collection, cause error) {
 	n.use(&scope{info: n.info, err: cause})
 	n.forget()
-	if empty, err := c.add(n.info.Type, n.settings, false); err == nil { // the settings were valid before
-		empty.explicit, empty.info = n.explicit, n.info
-		empty.use(n.scope)
-	}
+	empty, _ := c.add(n.info.Type, n.settings) // the settings were valid before
+	empty.explicit, empty.info = n.explicit, n.info
+	empty.use(n.scope)
 }
 
 // report logs an error of a file or of the settings.
 func (c *Catalog) report(err error) {
 	c.opts.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
 }
-
-const (
-	maxLists  = 16
-	shortList = 2 * time.Second
-)
 
 // awaitSlot blocks until a list may start or ctx is done. The caller must call free.
 func (c *Catalog) awaitSlot(ctx context.Context) (free func()) {

@@ -38,7 +38,7 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 		}
 		c.locked(func() {
 			c.subscribers[s] = true
-			for _, n := range c.collections {
+			for _, n := range c.sorted() {
 				s.follow(n)
 			}
 		})
@@ -46,7 +46,7 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 		defer c.locked(func() {
 			stop()
 			delete(c.subscribers, s)
-			for _, n := range c.collections {
+			for _, n := range c.sorted() {
 				n.unsubscribe(s)
 			}
 		})
@@ -65,31 +65,31 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 
 // follow adds a handler to a collection. The caller must hold the catalog's lock.
 func (s *subscriber) follow(n *collection) {
-	if n.hidden {
+	if n.settings.hidden {
 		return
 	}
 	of := n.info.Type
-	pass := func(change cache.Change[Packed]) {
-		next := Change{of, cache.Change[*lw.Object]{Type: change.Type, New: objectOf(change.New), Initial: change.Initial, FinalStateUnknown: change.FinalStateUnknown}}
-		if next.Old = next.New; change.Old != change.New { // after a resync, both are the same object
-			next.Old = objectOf(change.Old)
-		}
-		send(s.ctx, s.changes, next)
-	}
+	pass := func(change cache.Change[*lw.Object]) { send(s.ctx, s.changes, Change{of, change}) }
 	r := n.Handle(cache.Handler[Packed]{
 		Added: func(object Packed, initial bool) {
-			pass(cache.Change[Packed]{Type: lw.Added, New: object, Initial: initial})
+			pass(cache.Change[*lw.Object]{Type: lw.Added, New: object.Object(), Initial: initial})
 		},
-		Modified: func(old, object Packed) { pass(cache.Change[Packed]{Type: lw.Modified, Old: old, New: object}) },
-		Deleted: func(object Packed, unknown bool) {
-			pass(cache.Change[Packed]{Type: lw.Deleted, Old: object, FinalStateUnknown: unknown})
+		Modified: func(old, object Packed) {
+			change := cache.Change[*lw.Object]{Type: lw.Modified, New: object.Object()}
+			if change.Old = change.New; old != object { // after a resync, both are the same object
+				change.Old = old.Object()
+			}
+			pass(change)
+		},
+		Deleted: func(object Packed, finalStateUnknown bool) {
+			pass(cache.Change[*lw.Object]{Type: lw.Deleted, Old: object.Object(), FinalStateUnknown: finalStateUnknown})
 		},
 	}, &s.opts)
 	n.changes[s] = r
 	s.marks.Go(func() {
 		select {
 		case <-r.Synced():
-			pass(cache.Change[Packed]{Type: lw.Synced})
+			pass(cache.Change[*lw.Object]{Type: lw.Synced})
 		case <-r.Done():
 		case <-s.ctx.Done():
 		}

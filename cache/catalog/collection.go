@@ -46,10 +46,7 @@ var stateNames = [...]string{"waiting", "listing", "live", "stale", "forbidden",
 
 // String returns the name of the state in lower case, for example "live".
 func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return "unknown"
+	return stateNames[s]
 }
 
 // Status describes the collection of one type.
@@ -80,7 +77,6 @@ type collection struct {
 
 	// The catalog's lock guards the following fields.
 	explicit  bool // Add has added the type, so that it stays without being discovered
-	hidden    bool // only the catalog itself uses it
 	info      TypeInfo
 	scope     *scope
 	running   *scope                  // the scope that Run follows, which may lag behind
@@ -253,7 +249,7 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 		}
 	}
 	free := func() {}
-	if !in.listed && !n.hidden {
+	if !in.listed && !n.settings.hidden {
 		free = n.catalog.awaitSlot(ctx)
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -267,7 +263,7 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 		switch event.Type {
 		case lw.Added, lw.Modified, lw.Deleted:
 			if slices.Contains(definitions, in.info.Type) {
-				n.catalog.redefined(event)
+				n.catalog.redefined(n, event)
 			}
 			n.catalog.limit(event.Object.Size())
 		case lw.ListStarted, lw.Restored, lw.Synced, lw.WatchStarted, lw.Interrupted:
@@ -363,20 +359,15 @@ func (n *collection) permitted(ctx context.Context, in *scope, candidates []stri
 	return allowed, denied
 }
 
-// bytes returns the size of the objects. The caller must hold the catalog's lock.
-func (n *collection) bytes() (total int64) {
-	for _, object := range n.Store().List() {
-		total += int64(object.Size())
-	}
-	return total
-}
-
 // status returns the status. The caller must hold the catalog's lock.
 func (n *collection) status() Status {
-	store := n.Store()
+	var bytes int64
+	for _, object := range n.Store().List() {
+		bytes += int64(object.Size())
+	}
 	return Status{
-		TypeInfo: n.info, State: n.state, Since: n.since, Cause: n.cause, Objects: store.Len(), Bytes: n.bytes(),
-		ResourceVersion: store.ResourceVersion(), Namespaces: n.scope.namespaces(), Denied: n.denied,
+		TypeInfo: n.info, State: n.state, Since: n.since, Cause: n.cause, Objects: n.Store().Len(), Bytes: bytes,
+		ResourceVersion: n.Store().ResourceVersion(), Namespaces: n.scope.namespaces(), Denied: n.denied,
 	}
 }
 
@@ -390,10 +381,8 @@ func (n *collection) member() string { return fmt.Sprintf("%s %p", n.name, n) }
 
 // unsubscribe removes a subscriber. The caller must hold the catalog's lock.
 func (n *collection) unsubscribe(s *subscriber) {
-	if r := n.changes[s]; r != nil {
-		r.Remove()
-		delete(n.changes, s)
-	}
+	n.changes[s].Remove()
+	delete(n.changes, s)
 }
 
 // forget removes the collection from the catalog. The caller must hold the catalog's lock.

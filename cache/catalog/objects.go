@@ -28,26 +28,16 @@ func (t text) Holds(other *lw.Object) bool { return t.Equal(other) }
 // Size implements [Packed].
 func (t text) Size() int { return len(t.Raw()) }
 
-// objectOf returns the object of e, or nil.
-func objectOf(e Packed) *lw.Object {
-	if e == nil {
-		return nil
-	}
-	return e.Object()
-}
-
 // codec decodes objects as text and then packs them.
 type codec struct {
 	raw  lw.RawCodec
 	pack func(*lw.Object) Packed
 }
 
-func newCodec(settings *Settings) (codec, error) {
-	c := codec{pack: settings.Pack}
-	if c.pack == nil {
+func newCodec(settings *Settings) (c codec, err error) {
+	if c.pack = settings.Pack; c.pack == nil {
 		c.pack = func(o *lw.Object) Packed { return text{o} }
 	}
-	var err error
 	if settings.Fields != nil {
 		c.raw, err = lw.Project(settings.Fields...)
 	}

@@ -54,7 +54,8 @@ func (c *Catalog) Snapshot() *Snapshot {
 	return s
 }
 
-func uidOf(e Packed, to []string) []string { return append(to, e.GetUID()) }
+// The keys are clones, because otherwise an index would keep the whole text of outdated objects in memory.
+func uidOf(e Packed, to []string) []string { return append(to, strings.Clone(e.GetUID())) }
 
 func ownersOf(e Packed, to []string) []string {
 	for owner := range e.Object().Get("metadata.ownerReferences").Elements() {
@@ -76,12 +77,12 @@ func (s *Snapshot) ResourceVersion(of Type) string {
 
 // Get returns an object.
 func (s *Snapshot) Get(ref Ref) (*lw.Object, bool) {
-	f := s.byType[ref.Type]
-	if f == nil {
-		return nil, false
+	if f := s.byType[ref.Type]; f != nil {
+		if e, ok := f.objects.Get(ref.Key); ok {
+			return e.Object(), true
+		}
 	}
-	e, ok := f.objects.Get(ref.Key)
-	return objectOf(e), ok
+	return nil, false
 }
 
 // List iterates over the objects of a type in no particular order. namespace limits them to a namespace, and selector to
@@ -141,25 +142,25 @@ func (s *Snapshot) find(key string, index func(*frozen) *cache.Index[Packed, str
 // object. An object with several owners appears once.
 func (s *Snapshot) Tree(root Ref) iter.Seq2[int, Ref] {
 	return func(yield func(int, Ref) bool) {
-		seen := map[string]bool{}
-		var walk func(depth int, ref Ref, uid string) bool
-		walk = func(depth int, ref Ref, uid string) bool {
-			if seen[uid] {
-				return true
-			}
-			seen[uid] = true
-			if !yield(depth, ref) {
-				return false
-			}
-			for ref, object := range s.Owned(uid) {
-				if !walk(depth+1, ref, object.GetUID()) {
-					return false
-				}
-			}
-			return true
-		}
 		if object, ok := s.Get(root); ok {
-			walk(0, root, object.GetUID())
+			s.walk(0, root, object.GetUID(), map[string]bool{}, yield)
 		}
 	}
+}
+
+// walk yields the object with this UID and everything below it that is not in seen. It returns false if the loop has ended.
+func (s *Snapshot) walk(depth int, ref Ref, uid string, seen map[string]bool, yield func(int, Ref) bool) bool {
+	if seen[uid] {
+		return true
+	}
+	seen[uid] = true
+	if !yield(depth, ref) {
+		return false
+	}
+	for ref, object := range s.Owned(uid) {
+		if !s.walk(depth+1, ref, object.GetUID(), seen, yield) {
+			return false
+		}
+	}
+	return true
 }

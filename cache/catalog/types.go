@@ -20,26 +20,11 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 			found[info.Type] = info
 		}
 	}
-	for alias, original := range aliases {
-		if _, ok := found[original]; ok {
-			delete(found, alias)
-		}
+	if _, ok := found[Type{Resource: "events"}]; ok {
+		delete(found, Type{Group: "events.k8s.io", Resource: "events"}) // contains the same objects
 	}
 	return found
 }
-
-// names returns the names of the definitions and APIServices whose types are known.
-func names(t *discovery.Types) map[string]bool {
-	known := map[string]bool{}
-	for _, info := range t.All {
-		known[info.String()] = true
-		known[info.Version+"."+info.Group] = true
-	}
-	return known
-}
-
-// aliases maps a type to the type that contains the same objects in another group.
-var aliases = map[Type]Type{{Group: "events.k8s.io", Resource: "events"}: {Resource: "events"}}
 
 // mayHave reports whether the server may have a type although t.All does not contain it.
 func mayHave(t *discovery.Types, wanted Type) bool {
