@@ -35,7 +35,7 @@ type Options struct {
 	Follow func(TypeInfo) *Settings
 
 	// Namespaces lists the namespaces to try if the server forbids listing a type in all namespaces at once. If it is empty,
-	// the catalog tries each namespace of the server, if it follows namespaces and may list them.
+	// the catalog tries each namespace of the server, if it may list them.
 	Namespaces []string
 
 	// MaxLists limits how many first lists run at the same time. Zero means 4. A list that has run for 2 seconds no longer
@@ -180,14 +180,13 @@ func (c *Catalog) discover(ctx context.Context) error {
 		}
 		var ended []*collection
 		c.locked(func() {
-			candidates, known := c.candidates()
 			for _, n := range c.collections {
 				switch in := n.scope; {
 				case n.state == Gone && !n.explicit && !n.queued():
 					n.forget()
-				case known && n.restricted() && time.Now().After(n.nextProbe):
+				case n.restricted() && time.Now().After(n.nextProbe):
 					n.nextProbe = time.Now().Add(time.Hour) // probe sets it again
-					probes.Go(func() { n.probe(ctx, in, candidates) })
+					probes.Go(func() { n.probe(ctx, in) })
 				}
 			}
 			ended, c.ended = c.ended, nil
@@ -433,19 +432,6 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 func (c *Catalog) broadcast() {
 	close(c.updated)
 	c.updated = make(chan struct{})
-}
-
-// candidates returns the namespaces to try if the server forbids lists of all namespaces. They may not be known yet. The caller
-// must hold the lock.
-func (c *Catalog) candidates() (names []string, known bool) {
-	n := c.collections[Type{Resource: "namespaces"}]
-	if len(c.opts.Namespaces) > 0 || n == nil {
-		return c.opts.Namespaces, true
-	}
-	for _, object := range n.Store().List() {
-		names = append(names, object.GetName())
-	}
-	return names, !n.pending()
 }
 
 // limit records the size of a decoded object. If all objects together exceed Options.MaxBytes, limit drops the largest

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -313,9 +312,9 @@ func (n *collection) file(in *scope) (path, origin string) {
 // probeInterval is the time between two attempts to find the namespaces that the server permits.
 const probeInterval = 30 * time.Second
 
-// probe follows those of the candidates that the server permits, or all namespaces if possible.
-func (n *collection) probe(ctx context.Context, in *scope, candidates []string) {
-	allowed, denied := n.permitted(ctx, in, candidates)
+// probe follows the namespaces that the server permits, or all of them if possible.
+func (n *collection) probe(ctx context.Context, in *scope) {
+	allowed, denied := n.permitted(ctx, in)
 	next := n.scopeOf(in.info, allowed...)
 	n.catalog.mu.Lock()
 	defer n.catalog.mu.Unlock()
@@ -332,31 +331,42 @@ func (n *collection) probe(ctx context.Context, in *scope, candidates []string) 
 }
 
 // permitted asks the server which namespaces it permits. If an answer is missing, the scope in decides.
-func (n *collection) permitted(ctx context.Context, in *scope, candidates []string) (allowed, denied []string) {
-	permits := func(namespace string) bool {
-		ctx, stop := context.WithTimeout(ctx, requestTimeout)
-		defer stop()
-		check := n.scopeOf(in.info, namespace)
-		err := cmp.Or(check.err, n.catalog.checks.Wait(ctx))
-		if err == nil {
-			for _, err = range check.clients[namespace].List(ctx, lw.ListOptions{Limit: 1}).Objects {
-			}
-		}
+func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
+	permits := func(namespace string, client *lw.Client[Packed]) bool {
+		_, err := n.catalog.names(ctx, client, 1)
 		return err == nil || !isForbidden(err) && in.clients[namespace] != nil
 	}
-	if wanted := n.wanted(in.info); wanted[0] != "" {
-		candidates = wanted
-	} else if in.clients[""] == nil && permits("") {
-		return wanted, nil
+	candidates := n.wanted(in.info)
+	if candidates[0] == "" {
+		if in.clients[""] == nil && permits("", n.scopeOf(in.info, "").clients[""]) {
+			return candidates, nil
+		}
+		if candidates = n.catalog.opts.Namespaces; len(candidates) == 0 {
+			all := n.scopeOf(TypeInfo{Type: Type{Resource: "namespaces"}, Version: "v1"}, "")
+			candidates, _ = n.catalog.names(ctx, all.clients[""], 0)
+		}
 	}
-	for _, namespace := range candidates {
-		if permits(namespace) {
+	for namespace, client := range n.scopeOf(in.info, candidates...).clients {
+		if permits(namespace, client) {
 			allowed = append(allowed, namespace)
 		} else {
 			denied = append(denied, namespace)
 		}
 	}
 	return allowed, denied
+}
+
+// names returns the names of at most limit objects, or of all objects if limit is zero.
+func (c *Catalog) names(ctx context.Context, of *lw.Client[Packed], limit int) (names []string, err error) {
+	ctx, stop := context.WithTimeout(ctx, requestTimeout)
+	defer stop()
+	err = c.checks.Wait(ctx)
+	for object, failure := range of.List(ctx, lw.ListOptions{Limit: limit}).Objects {
+		if err = failure; err == nil {
+			names = append(names, object.GetName())
+		}
+	}
+	return names, err
 }
 
 // status returns the status. The caller must hold the catalog's lock.

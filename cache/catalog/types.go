@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw/discovery"
@@ -31,10 +33,7 @@ func mayHave(t *discovery.Types, wanted Type) bool {
 	if wanted.Group == "" {
 		return t.Missing["/api"] != nil
 	}
-	for name := range t.Missing {
-		if name == "/apis" || strings.HasPrefix(name, wanted.Group+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(t.Missing)), func(name string) bool {
+		return name == "/apis" || strings.HasPrefix(name, wanted.Group+"/")
+	})
 }
