@@ -1,6 +1,7 @@
 package clientgo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,16 +113,15 @@ func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Clie
 			request(json, yield)
 			return
 		}
-		begun, repeat := false, false
+		first, repeat := true, false
 		request(protobuf, func(value V, err error) bool {
 			if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Code == http.StatusNotAcceptable {
 				l.rejected.Store(true)
-				if !begun {
-					repeat = true
+				if repeat = first; repeat {
 					return false
 				}
 			}
-			begun = true
+			first = false
 			return yield(value, err)
 		})
 		if repeat {
@@ -129,9 +129,6 @@ func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Clie
 		}
 	}
 }
-
-// wantsProtobuf reports whether an Accept header from package lw prefers protobuf.
-func wantsProtobuf(accept string) bool { return strings.HasPrefix(accept, runtime.ContentTypeProtobuf) }
 
 // allowsProtobuf reports whether an Accept header sent by client-go allows protobuf. It ignores "*/*", because
 // client-go adds that to every Accept header.
@@ -142,7 +139,7 @@ func allowsProtobuf(accept string) bool {
 // requireProtobuf turns a JSON response into a 406 response if the request prefers protobuf. The client then switches
 // to JSON, as it does when a server rejects protobuf. A response without a Content-Type counts as JSON.
 func requireProtobuf(request *http.Request, response *http.Response) error {
-	if !wantsProtobuf(request.Header.Get("Accept")) || response.StatusCode != http.StatusOK {
+	if !strings.HasPrefix(request.Header.Get("Accept"), runtime.ContentTypeProtobuf) || response.StatusCode != http.StatusOK {
 		return nil
 	}
 	if has := response.Header.Get("Content-Type"); has != "" && !strings.HasPrefix(has, runtime.ContentTypeJSON) {
@@ -234,7 +231,7 @@ func (r *recording) collection() (*collection, error) {
 	server := url.URL{Scheme: target.Scheme, Host: target.Host}
 	client := r.client
 	client.Timeout = 0 // a client timeout would end every watch
-	client.Transport = &headers{next: r.client.Transport, want: r.request.Header, host: target.Host}
+	client.Transport = &headers{next: cmp.Or(r.client.Transport, http.DefaultTransport), want: r.request.Header, host: target.Host}
 	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
 	if err != nil {
 		return nil, fmt.Errorf("clientgo: %w", err)
@@ -254,15 +251,15 @@ func (r *recording) collection() (*collection, error) {
 func (c *collection) resource() (resource lw.Resource, version string) {
 	path := strings.Split(c.path, "/")
 	plural := path[len(path)-1]
-	path = path[:len(path)-1]
+	path, namespace := path[:len(path)-1], ""
 	if n := len(path); n > 1 && path[n-2] == "namespaces" {
-		path = path[:n-2]
+		path, namespace = path[:n-2], path[n-1]
 	}
 	switch n := len(path); {
 	case n > 1 && path[n-2] == "api":
-		return lw.Resource{Version: path[n-1], Plural: plural}, strings.Join(path, "/")
+		return lw.Resource{Version: path[n-1], Plural: plural, Namespace: namespace}, strings.Join(path, "/")
 	case n > 2 && path[n-3] == "apis":
-		return lw.Resource{Group: path[n-2], Version: path[n-1], Plural: plural}, strings.Join(path, "/")
+		return lw.Resource{Group: path[n-2], Version: path[n-1], Plural: plural, Namespace: namespace}, strings.Join(path, "/")
 	}
 	return lw.Resource{Raw: c.path}, ""
 }
@@ -272,10 +269,7 @@ func (c *collection) resource() (resource lw.Resource, version string) {
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
 	if _, ok := wrapped.Transport.(*tap); !ok {
-		if wrapped.Transport == nil {
-			wrapped.Transport = http.DefaultTransport
-		}
-		wrapped.Transport = &tap{next: wrapped.Transport, client: *client}
+		wrapped.Transport = &tap{next: cmp.Or(wrapped.Transport, http.DefaultTransport), client: *client}
 	}
 	return &wrapped
 }

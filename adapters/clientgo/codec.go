@@ -86,39 +86,27 @@ func isJSON(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
 // Decode implements [lw.Codec]. It decodes the object into its Go struct only if the informer has a transform.
 func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
+	encoded, err := c.encoded(s)
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(&object{encoded: encoded})
+}
+
+// encoded returns the encoding to store, before the transform. s is nil during a restore.
+func (c *objectCodec) encoded(s *lw.Scanned) (encoded, error) {
 	if s != nil && !isJSON(s.Raw()) {
-		m, err := newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
-		if err != nil {
-			return nil, err
-		}
-		return c.keep(&object{encoded: m})
+		return newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
 	}
 	if c.packing != nil && c.transform == nil {
 		o, err := c.packing.Decode(s)
-		if err != nil {
-			return nil, err
-		}
-		return &object{encoded: packed{o}}, nil
+		return packed{o}, err
 	}
 	text, err := c.text.Decode(s)
-	if err != nil {
-		return nil, err
+	if err == nil && c.repeated != nil && c.transform == nil && s != nil {
+		return c.repeated.slimmed(text), nil
 	}
-	if c.repeated != nil && c.transform == nil && s != nil { // s is nil during a restore
-		return c.keep(&object{encoded: c.repeated.slimmed(text)})
-	}
-	return c.keep(&object{encoded: text})
-}
-
-// decodeSaved is like Decode, but for the JSON of a saved object.
-func (c *objectCodec) decodeSaved(text []byte) (*object, error) {
-	o, err := lw.ParseObject(text)
-	if err != nil {
-		return nil, err
-	}
-	c.text.parsed = o
-	defer func() { c.text.parsed = nil }()
-	return c.Decode(nil)
+	return text, err
 }
 
 // keep applies the transform, if any, and returns the object to store.
@@ -164,8 +152,8 @@ func (c *objectCodec) transformed(o *object) (*object, error) {
 		return nil, errNilResult
 	}
 	c.decoder.share(after)
-	if result, ok := after.(runtime.Object); ok {
-		made, err := c.decoder.encode(result, o.encoded)
+	if result, ok := after.(runtime.Object); ok && reflect.TypeOf(after) == c.decoder.example {
+		made, err := encode(result, o.encoded)
 		if err == nil && lw.KeyOf(made) == lw.KeyOf(o) && made.GetResourceVersion() == o.GetResourceVersion() {
 			kept := &object{encoded: made}
 			kept.decoded.Store(weakly(result))
@@ -260,18 +248,16 @@ type part struct{ start, size uint32 }
 // newMessage returns a message with a copy of data. The metadata strings must occur in data, because the message stores
 // only their positions.
 func newMessage(data, namespace, name, uid, resourceVersion []byte) (*message, error) {
-	m := &message{}
-	for _, field := range []struct {
-		value []byte
-		to    *part
-	}{{namespace, &m.namespace}, {name, &m.name}, {uid, &m.uid}, {resourceVersion, &m.resourceVersion}} {
-		start := bytes.Index(data, field.value)
-		if start < 0 {
-			return nil, errors.New("clientgo: a protobuf message does not contain the metadata of its object")
-		}
-		*field.to = part{uint32(start), uint32(len(field.value))}
+	missing := false
+	find := func(value []byte) part {
+		start := bytes.Index(data, value)
+		missing = missing || start < 0
+		return part{uint32(start), uint32(len(value))}
 	}
-	m.raw = string(data)
+	m := &message{string(data), find(namespace), find(name), find(uid), find(resourceVersion)}
+	if missing {
+		return nil, errors.New("clientgo: a protobuf message does not contain the metadata of its object")
+	}
 	return m, nil
 }
 
@@ -321,14 +307,8 @@ func (d *decoder) protobuf() bool {
 	return !d.metadataOnly() && d.example.Implements(reflect.TypeFor[protobufType]()) && d.example.Implements(reflect.TypeFor[metav1.Object]())
 }
 
-// errOtherType is the error of an object whose type is not that of the informer.
-var errOtherType = errors.New("clientgo: the object has another type")
-
 // encode encodes object as protobuf if previous is a *message, and otherwise as JSON.
-func (d *decoder) encode(object runtime.Object, previous encoded) (encoded, error) {
-	if reflect.TypeOf(object) != d.example {
-		return nil, errOtherType
-	}
+func encode(object runtime.Object, previous encoded) (encoded, error) {
 	if _, ok := previous.(*message); ok {
 		data, err := object.(protobufType).Marshal()
 		if err != nil {

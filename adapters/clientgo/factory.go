@@ -3,7 +3,6 @@ package clientgo
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/dynamic/dynamiclister"
@@ -49,9 +47,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
-
-// errNoWatch is returned by watch functions, which this package's informers never call.
-var errNoWatch = errors.New("clientgo: the ListerWatcher cannot watch; the engine watches instead")
 
 // NewSharedInformerFactory returns an informer factory like [informers.NewSharedInformerFactory] that creates this
 // package's informers. opts may be nil. For API groups without a stable version, the factory returns client-go's informers.
@@ -131,9 +126,7 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 		opts = &FactoryOptions{}
 	}
 	config = rest.CopyConfig(config)
-	if config.UserAgent == "" {
-		config.UserAgent = rest.DefaultKubernetesUserAgent()
-	}
+	config.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent())
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("clientgo: cannot create an HTTP client for the rest.Config: %w", err)
@@ -152,14 +145,13 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 // informer returns an informer for a resource in a namespace. example has the Go type of its objects.
 func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration, identifier cache.InformerNameAndResource, description string) cache.SharedIndexInformer {
 	target := c.dynamic.Resource(gvr).Namespace(namespace)
-	lister := &cache.ListWatch{
+	lister := &cache.ListWatch{ // without a watch function, because this package's informers never call it
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if c.opts.TweakListOptions != nil {
 				c.opts.TweakListOptions(&options)
 			}
 			return target.List(ctx, options)
 		},
-		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
 	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go uses the same precedence
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}

@@ -3,7 +3,6 @@ package clientgo
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,21 +29,23 @@ type indexer struct {
 
 // indexSet contains the indexes of an informer.
 type indexSet struct {
-	mu      sync.RWMutex
-	funcs   cache.Indexers
-	indexes map[string]*lwcache.Index[*object, string]
-	labels  map[string]*lwcache.Index[*object, string] // by key of the label
+	mu     sync.RWMutex
+	byName map[string]index
+	labels map[string]*lwcache.Index[*object, string] // by key of the label
 
 	maxLabelEntries int
+}
+
+// index is an index of client-go, with the function that creates its values.
+type index struct {
+	of cache.IndexFunc
+	*lwcache.Index[*object, string]
 }
 
 func newIndexer(i *informer) *indexer {
 	return &indexer{
 		informer: i, store: i.inner.Store(),
-		indexSet: &indexSet{
-			funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{},
-			labels: map[string]*lwcache.Index[*object, string]{}, maxLabelEntries: maxLabelEntries,
-		},
+		indexSet: &indexSet{byName: map[string]index{}, labels: map[string]*lwcache.Index[*object, string]{}, maxLabelEntries: maxLabelEntries},
 	}
 }
 
@@ -95,10 +96,7 @@ func (x *indexer) Get(obj any) (item any, exists bool, err error) {
 // GetByKey implements [cache.Store]. It returns an error if the object cannot be decoded.
 func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 	key, shared := strings.CutSuffix(key, sharedSuffix)
-	namespace, name, found := strings.Cut(key, "/")
-	if !found {
-		namespace, name = "", key
-	}
+	namespace, name, _ := cache.SplitMetaNamespaceKey(key) // both are empty if the key is malformed
 	o, ok := x.store.Get(lw.Key{Namespace: namespace, Name: name})
 	if !ok {
 		return nil, false, nil
@@ -110,11 +108,11 @@ func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
 }
 
 func (x *indexer) Index(name string, obj any) ([]any, error) {
-	f, index, err := x.find(name)
+	index, err := x.find(name)
 	if err != nil {
 		return nil, err
 	}
-	values, err := f(structOf(obj))
+	values, err := index.of(structOf(obj))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +132,7 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 		namespace, value, _ := strings.Cut(value, "/")
 		return x.readAll(x.byLabel(key, value, namespace), shared), nil
 	}
-	_, index, err := x.find(name)
+	index, err := x.find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +212,7 @@ func (x *indexer) readAll(objects []*object, shared bool) []any {
 
 // IndexKeys implements [cache.Indexer]. It does not decode objects.
 func (x *indexer) IndexKeys(name, value string) ([]string, error) {
-	_, index, err := x.find(name)
+	index, err := x.find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -222,32 +220,30 @@ func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 }
 
 func (x *indexer) ListIndexFuncValues(name string) []string {
-	_, index, err := x.find(name)
+	index, err := x.find(name)
 	if err != nil {
 		return nil
 	}
 	return index.Keys()
 }
 
-func (x *indexer) find(name string) (cache.IndexFunc, *lwcache.Index[*object, string], error) {
+func (x *indexer) find(name string) (index, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	index, ok := x.indexes[name]
+	found, ok := x.byName[name]
 	if !ok {
-		return nil, nil, fmt.Errorf("Index with name %s does not exist", name)
+		return found, fmt.Errorf("Index with name %s does not exist", name)
 	}
-	return x.funcs[name], index, nil
+	return found, nil
 }
 
 // GetIndexers implements [cache.Indexer]. It returns a copy. Its functions accept the objects that the indexer returns.
 func (x *indexer) GetIndexers() cache.Indexers {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	funcs := maps.Clone(x.funcs)
-	if x.copying {
-		for name, f := range funcs {
-			funcs[name] = func(obj any) ([]string, error) { return f(structOf(obj)) }
-		}
+	funcs := cache.Indexers{}
+	for name, index := range x.byName {
+		funcs[name] = func(obj any) ([]string, error) { return index.of(structOf(obj)) }
 	}
 	return funcs
 }
@@ -257,12 +253,11 @@ func (x *indexer) GetIndexers() cache.Indexers {
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if conflicts := sets.KeySet(x.funcs).Intersection(sets.KeySet(indexers)); len(conflicts) > 0 {
+	if conflicts := sets.KeySet(x.byName).Intersection(sets.KeySet(indexers)); len(conflicts) > 0 {
 		return fmt.Errorf("indexer conflict: %v", conflicts)
 	}
 	for name, f := range indexers {
-		index := lwcache.NewIndex(x.store, x.values(name, f)) // may panic, so the name is added afterwards
-		x.funcs[name], x.indexes[name] = f, index
+		x.byName[name] = index{f, lwcache.NewIndex(x.store, x.values(name, f))} // NewIndex may panic
 	}
 	return nil
 }

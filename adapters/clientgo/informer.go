@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	lwcache "github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -67,6 +68,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 		resync:  opts.ResyncPeriod, shortestResync: opts.ResyncPeriod,
 		extras: opts.Extras,
 		meter:  newMeter(&opts),
+		ctx:    context.Background(),
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.mutations = cache.NewCacheMutationDetector(i.decoder.example.String())
@@ -123,11 +125,11 @@ type informer struct {
 
 	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true
 
-	mu               sync.Mutex
-	shortestResync   time.Duration   // shortest period of the informer and of the handlers that were added before the start
-	ctx              context.Context // passed to RunWithContext
-	started, stopped bool
-	onError          cache.WatchErrorHandlerWithContext
+	mu             sync.Mutex
+	shortestResync time.Duration   // shortest period of the informer and of the handlers that were added before the start
+	ctx            context.Context // passed to RunWithContext; before that, context.Background()
+	started        bool
+	onError        cache.WatchErrorHandlerWithContext
 }
 
 var errStarted = errors.New("informer has already started")
@@ -145,18 +147,13 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.follow(ctx)
 	stop()
 	running.Wait()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.stopped = true
 }
 
 // follow runs the inner informer with the trace and the state directory from Extras.
 func (i *informer) follow(ctx context.Context) {
 	ctx = i.traced(ctx)
-	if c, err := i.source.resolve(ctx); err == nil { // ignore an error, because inner.Run resolves the source again and reports it
-		if i.extras.StateDir != "" {
-			defer keepState(ctx, i, c)()
-		}
+	if c, err := i.source.resolve(ctx); err == nil && i.extras.StateDir != "" { // inner.Run resolves the source again and reports an error
+		defer keepState(ctx, i, c)()
 	}
 	// Run ends only when ctx is done, or after an error that interrupted has reported.
 	_ = i.inner.Run(ctx)
@@ -164,21 +161,13 @@ func (i *informer) follow(ctx context.Context) {
 
 // traced returns ctx with the trace that Extras.Trace returns.
 func (i *informer) traced(ctx context.Context) context.Context {
-	if i.extras.Trace != nil {
-		if c, err := i.source.resolve(ctx); err == nil {
-			if trace := i.extras.Trace(c.path); trace != nil {
-				return lw.WithTrace(ctx, trace)
-			}
-		}
+	if c, err := i.source.resolve(ctx); err == nil && i.extras.Trace != nil {
+		return lw.WithTrace(ctx, i.extras.Trace(c.path))
 	}
 	return ctx
 }
 
-func (i *informer) IsStopped() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.stopped
-}
+func (i *informer) IsStopped() bool { return i.inner.State().Phase == lw.Stopped }
 
 func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
@@ -296,14 +285,10 @@ func (i *informer) beforeStart(set func()) error {
 	return nil
 }
 
-// running returns the context passed to RunWithContext, or context.Background() before the start. It also returns
-// the watch error handler, which may be nil.
+// running returns the informer's context and the watch error handler, which may be nil.
 func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.ctx == nil {
-		return context.Background(), i.onError
-	}
 	return i.ctx, i.onError
 }
 
@@ -356,13 +341,7 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 // resyncPeriod returns the resync period for a new handler. As in client-go, a handler has no resyncs if the
 // informer has none, and a handler that is added after the start cannot have a shorter period than the others.
 func (i *informer) resyncPeriod(options *cache.HandlerOptions) time.Duration {
-	logger, want := klog.Background(), i.resync
-	if options.Logger != nil {
-		logger = *options.Logger
-	}
-	if options.ResyncPeriod != nil {
-		want = *options.ResyncPeriod
-	}
+	logger, want := ptr.Deref(options.Logger, klog.Background()), ptr.Deref(options.ResyncPeriod, i.resync)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if want <= 0 {

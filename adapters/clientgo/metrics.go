@@ -39,11 +39,7 @@ func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 			request.Header[name] = values
 		}
 	}
-	next := h.next
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	response, err := next.RoundTrip(request)
+	response, err := h.next.RoundTrip(request)
 	code := "<error>"
 	if err == nil {
 		code = strconv.Itoa(response.StatusCode)

@@ -24,6 +24,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
+// wantsProtobuf reports whether an Accept header from package lw prefers protobuf.
+func wantsProtobuf(accept string) bool {
+	return strings.HasPrefix(accept, "application/vnd.kubernetes.protobuf")
+}
+
 func simulatedClient(t *testing.T, server http.RoundTripper, config *rest.Config) kubernetes.Interface {
 	clientset, err := kubernetes.NewForConfigAndClient(config, WrapHTTPClient(&http.Client{Transport: server}))
 	require.NoError(t, err)
@@ -175,12 +180,16 @@ func TestResourceOfPath(t *testing.T) {
 	}
 	pods := lw.Resource{Version: "v1", Plural: "pods"}
 	deployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
+	inNamespace := func(resource lw.Resource, namespace string) lw.Resource {
+		resource.Namespace = namespace
+		return resource
+	}
 	for path, want := range map[string]result{
 		"/api/v1/pods":                                         {pods, "/api/v1"},
 		"/api/v1/namespaces":                                   {lw.Resource{Version: "v1", Plural: "namespaces"}, "/api/v1"},
-		"/api/v1/namespaces/shop/pods":                         {pods, "/api/v1"},
+		"/api/v1/namespaces/shop/pods":                         {inNamespace(pods, "shop"), "/api/v1"},
 		"/apis/apps/v1/deployments":                            {deployments, "/apis/apps/v1"},
-		"/k8s/api/c-1/apis/apps/v1/namespaces/api/deployments": {deployments, "/k8s/api/c-1/apis/apps/v1"},
+		"/k8s/api/c-1/apis/apps/v1/namespaces/api/deployments": {inNamespace(deployments, "api"), "/k8s/api/c-1/apis/apps/v1"},
 		"/custom/path":                                         {resource: lw.Resource{Raw: "/custom/path"}},
 		"/path":                                                {resource: lw.Resource{Raw: "/path"}},
 	} {

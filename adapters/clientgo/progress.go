@@ -49,13 +49,14 @@ func (p Progress) UID(namespace, name string) (uid string, ok bool) {
 	return o.GetUID(), true
 }
 
-// Collection returns the URL path of the informer's collection, and its selectors as query parameters. It sends no
-// request. It returns an error if the ListerWatcher cannot build a request.
-func (p Progress) Collection(ctx context.Context) (path string, selectors url.Values, err error) {
+// Collection returns the informer's collection, the URL path of its API version such as "/apis/apps/v1", and its selectors as
+// query parameters. It sends no request. It returns an error if the ListerWatcher cannot build a request.
+func (p Progress) Collection(ctx context.Context) (resource lw.Resource, version string, selectors url.Values, err error) {
 	c, err := p.informer.source.resolve(ctx)
 	if err != nil {
-		return "", nil, err
+		return resource, "", nil, err
 	}
+	resource, version = c.resource()
 	selectors, err = url.ParseQuery(c.query)
-	return c.path, selectors, err
+	return resource, version, selectors, err
 }

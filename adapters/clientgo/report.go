@@ -57,10 +57,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	a.failures++
 	status, answered := errors.AsType[*lw.StatusError](cause)
 	limited := answered && status.Code == http.StatusTooManyRequests
-	outdated := false
-	for _, target := range []error{lw.ErrExpired, lw.ErrResourceVersionTooLarge, lw.ErrInconsistent} {
-		outdated = outdated || errors.Is(cause, target)
-	}
+	outdated := errors.Is(cause, lw.ErrExpired) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, lw.ErrInconsistent)
 	switch {
 	case errors.Is(cause, errNotWrapped):
 		return true

@@ -15,6 +15,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/seed-6d2a410a/listwatch/cache/savefile"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // saveInterval is the time between two saves of an informer's objects.
@@ -53,7 +54,13 @@ func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
 // parse decodes a saved object and applies the transform again.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if isJSON(text) || !c.protobuf() {
-		return c.decodeSaved(text)
+		parsed, err := lw.ParseObject(text)
+		if err != nil {
+			return nil, err
+		}
+		c.text.parsed = parsed
+		defer func() { c.text.parsed = nil }()
+		return c.Decode(nil)
 	}
 	made, err := c.decoder.decode(&message{raw: string(text)})
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -78,20 +77,21 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 // sharedKinds returns a function that reports whether readers of a kind may share structs. They may if the options
 // disable deep copies for all or some objects of this kind.
 func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
-	all := set(opts.DefaultUnsafeDisableDeepCopy)
-	for _, namespace := range opts.DefaultNamespaces {
-		all = all || set(namespace.UnsafeDisableDeepCopy)
+	shares := func(all *bool, namespaces map[string]cache.Config) bool {
+		for _, namespace := range namespaces {
+			if set(namespace.UnsafeDisableDeepCopy) {
+				return true
+			}
+		}
+		return set(all)
 	}
 	kinds := map[schema.GroupVersionKind]bool{}
 	for object, by := range opts.ByObject {
-		shared := set(by.UnsafeDisableDeepCopy)
-		for _, namespace := range by.Namespaces {
-			shared = shared || set(namespace.UnsafeDisableDeepCopy)
-		}
-		if kind, err := apiutil.GVKForObject(object, opts.Scheme); err == nil && shared {
-			kinds[kind] = true
+		if kind, err := apiutil.GVKForObject(object, opts.Scheme); err == nil {
+			kinds[kind] = shares(by.UnsafeDisableDeepCopy, by.Namespaces)
 		}
 	}
+	all := shares(opts.DefaultUnsafeDisableDeepCopy, opts.DefaultNamespaces)
 	return func(kind schema.GroupVersionKind) bool { return all || kinds[kind] }
 }
 
@@ -120,8 +120,7 @@ func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) e
 // keeps no struct. If opts disable the deep copy, Get asks the informer for a copy that shares nested values
 // instead.
 func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
-	var all client.GetOptions
-	all.ApplyOptions(opts)
+	all := (&client.GetOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
 	if set(all.UnsafeDisableDeepCopy) {
 		shared := client.ObjectKey{Namespace: key.Namespace, Name: clientgo.SharedName(key.Name)}
@@ -137,8 +136,7 @@ func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out clien
 // instead of comparing the labels of all objects. If opts disable deep copies, the objects share nested values, as
 // in Get, unless opts select them by field.
 func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
-	var all client.ListOptions
-	all.ApplyOptions(opts)
+	all := (&client.ListOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
 	key, value, labeled := requiredLabel(all.LabelSelector)
 	switch {
@@ -160,8 +158,8 @@ func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	}
 	requirements, _ := selector.Requirements()
 	for _, r := range requirements {
-		if values := r.Values(); len(values) == 1 && (r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals || r.Operator() == selection.In) {
-			return r.Key(), values.UnsortedList()[0], true
+		if value, ok := selector.RequiresExactMatch(r.Key()); ok {
+			return r.Key(), value, true
 		}
 	}
 	return "", "", false

@@ -3,6 +3,7 @@ package controllerruntime
 import (
 	"context"
 	"math/big"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -193,17 +194,11 @@ func (f *follower) selected(ctx context.Context) (*scope, error) {
 	if f.scope != nil {
 		return f.scope, nil
 	}
-	path, query, err := f.progress.Collection(ctx)
+	resource, version, query, err := f.progress.Collection(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, parts := &scope{}, strings.Split(path, "/")
-	n := len(parts) - 1
-	s.plural = parts[n]
-	if n > 2 && parts[n-2] == "namespaces" {
-		s.namespace, n = parts[n-1], n-2
-	}
-	s.root = strings.Join(parts[:n-1], "/")
+	s := &scope{root: path.Dir(version), plural: resource.Plural, namespace: resource.Namespace}
 	if s.labels, err = labels.Parse(query.Get("labelSelector")); err != nil {
 		return nil, err
 	}
@@ -224,8 +219,8 @@ type target struct {
 }
 
 // target parses the URL path of a request. ok is false if the path belongs to another resource.
-func (s *scope) target(path string) (to target, ok bool) {
-	rest, ok := strings.CutPrefix(path, s.root+"/")
+func (s *scope) target(url string) (to target, ok bool) {
+	rest, ok := strings.CutPrefix(url, s.root+"/")
 	parts := strings.Split(rest, "/")[1:]                                                             // without the version, because a write through any version counts
 	if len(parts) > 2 && parts[0] == "namespaces" && parts[2] != "status" && parts[2] != "finalize" { // otherwise, these are subresources of a Namespace
 		to.key.Namespace, parts = parts[1], parts[2:]
@@ -246,11 +241,8 @@ func (s *scope) contains(key client.ObjectKey) bool {
 
 // reached reports whether a store with a resourceVersion contains the writes up to wanted.
 func reached(version, wanted string) bool {
-	if version == wanted {
-		return true
-	}
 	order, ok := lw.CompareResourceVersions(version, wanted)
-	return ok && order > 0
+	return ok && order >= 0
 }
 
 // following returns the lowest resourceVersion that is newer than version.

@@ -348,7 +348,7 @@ func (s *schedule) target() (collection, client.ObjectKey) {
 	return c, key
 }
 
-func path(key client.ObjectKey) string {
+func pathOf(key client.ObjectKey) string {
 	if key.Namespace == "" {
 		return key.Name
 	}
@@ -361,7 +361,7 @@ func (s *schedule) observe(c collection, key client.ObjectKey, own bool) {
 	revision, _ := strconv.ParseInt(version, 10, 64)
 	h := s.history(c, key)
 	next := state{revision: revision}
-	if object := objects[path(key)]; object != nil {
+	if object := objects[pathOf(key)]; object != nil {
 		var values map[string]any
 		require.NoError(s, json.Unmarshal([]byte(object.Raw()), &values))
 		next.present = c.selected(values)
@@ -376,7 +376,7 @@ func (s *schedule) observe(c collection, key client.ObjectKey, own bool) {
 }
 
 func (s *schedule) history(c collection, key client.ObjectKey) *history {
-	name := c.plural + " " + path(key)
+	name := c.plural + " " + pathOf(key)
 	if s.histories[name] == nil {
 		s.histories[name] = &history{states: []state{{}}}
 	}
@@ -483,7 +483,7 @@ func (s *schedule) read() {
 	var err error
 	shown := map[string]int64{}
 	show := func(object client.Object) {
-		shown[path(client.ObjectKeyFromObject(object))], _ = strconv.ParseInt(object.GetResourceVersion(), 10, 64)
+		shown[pathOf(client.ObjectKeyFromObject(object))], _ = strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	}
 	one := s.one(50)
 	if !one && s.one(40) {
@@ -518,7 +518,7 @@ func (s *schedule) read() {
 				continue
 			}
 			h := s.history(c, other)
-			require.True(s, h.shows(shown[path(other)]), "%s %s has version %d, after the client's write at %d: %v", c.plural, other, shown[path(other)], h.minimum, h.states)
+			require.True(s, h.shows(shown[pathOf(other)]), "%s %s has version %d, after the client's write at %d: %v", c.plural, other, shown[pathOf(other)], h.minimum, h.states)
 		}
 	}
 }

@@ -89,16 +89,14 @@ func (r *recorder) targets(request *http.Request) map[*follower]target {
 
 // dryRun reports whether a request is for a dry run. A deletion says so in its body.
 func dryRun(request *http.Request) bool {
-	if request.Method != http.MethodDelete || request.GetBody == nil {
-		return request.URL.Query().Has("dryRun")
-	}
-	body, err := request.GetBody()
-	if err != nil {
-		return false
-	}
 	var options metav1.DeleteOptions
-	data, err := io.ReadAll(body)
-	return err == nil && decode(data, &options) == nil && len(options.DryRun) > 0
+	if request.Method == http.MethodDelete && request.GetBody != nil {
+		if body, err := request.GetBody(); err == nil {
+			data, _ := io.ReadAll(body) // cannot fail, because the body is in memory
+			_ = decode(data, &options)
+		}
+	}
+	return len(options.DryRun) > 0 || request.URL.Query().Has("dryRun")
 }
 
 // decode decodes an object in JSON or protobuf.
