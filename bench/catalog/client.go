@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,12 +24,6 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// contender is a cache of a whole cluster that has synced. below returns the number of objects that belong to an object,
-// that one included.
-type contender struct {
-	below func(i int) int
-}
-
 // countdown closes done after a number of changes.
 type countdown struct {
 	remaining atomic.Int64
@@ -45,14 +40,15 @@ func (c *countdown) received() {
 func measure(t task) harness.Figures {
 	before := t.requests()
 	began, cpu := time.Now(), harness.CPUTime()
-	start := map[string]func(task, *countdown) contender{
-		listwatchWhole: startListwatch, listwatchMetadata: startListwatch, listwatchPacked: startListwatch, argoWhole: startArgo, argoMetadata: startArgo,
-	}[t.Contender]
+	start := startListwatch
+	if t.isArgo() {
+		start = startArgo
+	}
 	changes := &countdown{done: make(chan struct{})}
 	changes.remaining.Store(int64(t.Events))
-	c := start(t, changes)
+	below := start(t, changes)
 	for i := 0; i < t.Objects; i += t.Objects / 10 { // proves that the contender has all objects, and indexes them
-		if found := c.below(owner(i)); found != 10 {
+		if found := below(owner(i)); found != 10 {
 			panic(fmt.Sprintf("object %d has %d objects below it, itself included; expected 10", owner(i), found))
 		}
 	}
@@ -67,7 +63,7 @@ func measure(t task) harness.Figures {
 	go t.get(changePath + strconv.Itoa(t.Events))
 	<-changes.done
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - cpu).Microseconds()) / float64(t.Events)
-	c.below(0) // keeps the contender alive while the heap is measured
+	below(0) // keeps the contender alive while the heap is measured
 	return found
 }
 
@@ -81,9 +77,11 @@ func (t *task) get(path string) string {
 func (t *task) requests() int { return harness.MustGet(strconv.Atoi(t.get(requestsPath))) }
 
 // own reports whether an API group contains the objects of the benchmark.
-func own(name string) bool { return len(name) > 5 && name[:5] == "group" }
+func own(name string) bool { return strings.HasPrefix(name, "group") }
 
-func startListwatch(t task, changes *countdown) contender {
+// startListwatch starts a catalog, and returns when it has synced. below returns the number of objects that belong to an
+// object, that one included.
+func startListwatch(t task, changes *countdown) (below func(i int) int) {
 	transport := harness.MustGet(lwhttp.New(t.Server, nil))
 	ctx := context.Background()
 	settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
@@ -91,9 +89,7 @@ func startListwatch(t task, changes *countdown) contender {
 		pack := compact.NewPacker()
 		settings.Pack = func(o *lw.Object) catalog.Packed { return pack(o) }
 	}
-	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings {
-		return settings
-	}})
+	c := catalog.New(transport, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return settings }})
 	go func() { _ = c.Run(ctx) }()
 	harness.Must(c.WaitSynced(ctx))
 	ready := make(chan struct{})
@@ -112,7 +108,7 @@ func startListwatch(t task, changes *countdown) contender {
 		}
 	}()
 	<-ready
-	return contender{below: func(i int) (found int) {
+	return func(i int) (found int) {
 		snapshot := c.Snapshot()
 		ref := catalog.Ref{
 			Type: catalog.Type{Group: group(i % t.Types), Resource: plural(i % t.Types)},
@@ -122,10 +118,11 @@ func startListwatch(t task, changes *countdown) contender {
 			found++
 		}
 		return found
-	}}
+	}
 }
 
-func startArgo(t task, changes *countdown) contender {
+// startArgo is like startListwatch for Argo CD's cache.
+func startArgo(t task, changes *countdown) (below func(i int) int) {
 	c := cache.NewClusterCache(&rest.Config{Host: t.Server, QPS: -1},
 		cache.SetLogr(logr.Discard()),
 		cache.SetPopulateResourceInfoHandler(func(*unstructured.Unstructured, bool) (info any, cacheManifest bool) {
@@ -137,12 +134,12 @@ func startArgo(t task, changes *countdown) contender {
 			changes.received()
 		}
 	})
-	return contender{below: func(i int) (found int) {
+	return func(i int) (found int) {
 		key := kube.NewResourceKey(group(i%t.Types), fmt.Sprintf("Thing%d", i%t.Types), namespace(i, t.Types), named(i))
 		c.IterateHierarchyV2([]kube.ResourceKey{key}, func(*cache.Resource, map[kube.ResourceKey]*cache.Resource) bool {
 			found++
 			return true
 		})
 		return found
-	}}
+	}
 }

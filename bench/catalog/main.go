@@ -33,6 +33,8 @@ type task struct {
 	Events            int // number of changes to measure
 }
 
+func (t task) isArgo() bool { return t.Contender == argoWhole || t.Contender == argoMetadata }
+
 func main() {
 	harness.Main(compare, harness.Server("server", serve), harness.Worker("client", measure))
 }
@@ -47,7 +49,7 @@ func compare(ctx context.Context) error {
 	found, err := harness.Compare(*rounds, []string{listwatchWhole, argoWhole, listwatchMetadata, listwatchPacked, argoMetadata}, func(contender string) (figures harness.Figures, err error) {
 		t.Contender = contender
 		t.Events = harness.Size(20_000, 10)
-		if contender == argoWhole || contender == argoMetadata {
+		if t.isArgo() {
 			t.Events = harness.Size(4_000, 10) // Argo CD gets fewer events, because it needs much more time for each
 		}
 		return figures, harness.Run(ctx, "client", t, &figures)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -51,9 +50,8 @@ func serve(t task) string {
 			server.StallWatches(false)
 		},
 	}
-	server.Fail(func(r lwtest.Request) bool { return own[r.URL.Path] != nil }, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-		own[r.URL.Path](w, r)
-	})
+	isOwn := func(r lwtest.Request) bool { return own[r.URL.Path] != nil }
+	server.Fail(isOwn, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) { own[r.URL.Path](w, r) })
 	return server.URL
 }
 
@@ -65,15 +63,9 @@ func plural(i int) string   { return fmt.Sprintf("things%d", i) }
 func resource(i int) string { return plural(i) + "." + group(i) }
 
 // definition returns the CustomResourceDefinition of type i.
-func definition(i int) map[string]any {
-	return map[string]any{
-		"metadata": map[string]any{"name": resource(i)},
-		"spec": map[string]any{
-			"group": group(i), "scope": "Namespaced",
-			"names":    map[string]any{"plural": plural(i), "singular": fmt.Sprintf("thing%d", i), "kind": fmt.Sprintf("Thing%d", i)},
-			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true}},
-		},
-	}
+func definition(i int) string {
+	return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"group":%q,"scope":"Namespaced","names":{"plural":%q,"singular":"thing%d","kind":"Thing%d"},
+		"versions":[{"name":"v1","served":true,"storage":true}]}}`, resource(i), group(i), plural(i), i, i)
 }
 
 // owner returns the object to which object i belongs. Nine of ten objects belong to another object.
@@ -84,29 +76,18 @@ func named(i int) string            { return fmt.Sprintf("object-%d", i) }
 
 // object returns object i in its given revision, with 3 kB of JSON.
 func object(i, types, revision int, ownerUID string) string {
-	metadata := map[string]any{
-		"name": named(i), "namespace": namespace(i, types),
-		"labels":      map[string]string{"app.kubernetes.io/name": fmt.Sprintf("app-%d", i/10), "team": fmt.Sprintf("team-%d", i%namespaces)},
-		"annotations": map[string]string{"example.com/checksum": strings.Repeat(fmt.Sprintf("%08x", i), 8)},
-	}
+	owners := "[]"
 	if o := owner(i); o != i {
-		metadata["ownerReferences"] = []any{map[string]any{
-			"apiVersion": group(o%types) + "/v1", "kind": fmt.Sprintf("Thing%d", o%types), "name": named(o), "uid": ownerUID, "controller": true,
-		}}
+		owners = fmt.Sprintf(`[{"apiVersion":"%s/v1","kind":"Thing%d","name":%q,"uid":%q,"controller":true}]`, group(o%types), o%types, named(o), ownerUID)
 	}
-	var containers []any
+	var containers []string
 	for n := range 6 {
-		containers = append(containers, map[string]any{
-			"name": fmt.Sprintf("container-%d", n), "image": fmt.Sprintf("registry.example.com/team/app-%d:1.%d", i, n),
-			"env":   []any{map[string]any{"name": "REGION", "value": "eu-west-1"}, map[string]any{"name": "INDEX", "value": fmt.Sprint(i * n)}},
-			"ports": []any{map[string]any{"name": "http", "containerPort": 8080, "protocol": "TCP"}}, "resources": map[string]any{
-				"limits": map[string]any{"cpu": "500m", "memory": "512Mi"}, "requests": map[string]any{"cpu": "100m", "memory": "128Mi"},
-			},
-		})
+		containers = append(containers, fmt.Sprintf(`{"name":"container-%[1]d","image":"registry.example.com/team/app-%[2]d:1.%[1]d",
+			"env":[{"name":"REGION","value":"eu-west-1"},{"name":"INDEX","value":"%[3]d"}],"ports":[{"name":"http","containerPort":8080,"protocol":"TCP"}],
+			"resources":{"limits":{"cpu":"500m","memory":"512Mi"},"requests":{"cpu":"100m","memory":"128Mi"}}}`, n, i, i*n))
 	}
-	return string(harness.MustGet(json.Marshal(map[string]any{
-		"metadata": metadata,
-		"spec":     map[string]any{"replicas": 3, "revision": revision, "template": map[string]any{"containers": containers}},
-		"status":   map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-01T10:00:00Z"}}},
-	})))
+	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":%q,"ownerReferences":%s,"labels":{"app.kubernetes.io/name":"app-%d","team":"team-%d"},
+		"annotations":{"example.com/checksum":%q}},"spec":{"replicas":3,"revision":%d,"template":{"containers":[%s]}},
+		"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-11-01T10:00:00Z"}]}}`,
+		named(i), namespace(i, types), owners, i/10, i%namespaces, strings.Repeat(fmt.Sprintf("%08x", i), 8), revision, strings.Join(containers, ","))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,9 +54,6 @@ type decoder struct {
 	run    func(events io.Reader, n, held int) (objects any)
 }
 
-// stream returns an endless reader that repeats the events in the decoder's format.
-func (d decoder) stream(events *events) io.Reader { return sample.Loop(events.encoded(d.format)) }
-
 // newDecoder returns a decoder. decode must read n events and call keep with each object.
 func newDecoder[T any](name, format string, decode func(format string, events io.Reader, n int, keep func(T))) decoder {
 	return decoder{name, format, func(events io.Reader, n, held int) any {
@@ -73,27 +69,13 @@ func newDecoder[T any](name, format string, decode func(format string, events io
 	}}
 }
 
-// events contains one MODIFIED event for each Pod.
-type events struct {
-	pods []sample.Pod
-	data map[string][]byte // encoded events by format
-}
-
-func newEvents(pods []sample.Pod) *events { return &events{pods, map[string][]byte{}} }
-
-func (e *events) encoded(format string) []byte {
-	if e.data[format] != nil {
-		return e.data[format]
+// encode returns one MODIFIED event for each Pod, by format.
+func encode(pods []sample.Pod) map[string][]byte {
+	events := map[string][]byte{}
+	for _, pod := range pods {
+		typed := harness.MustGet(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON())))
+		events[asProtobuf] = append(events[asProtobuf], serve.ProtobufEvent(typed)...)
+		events[asJSON] = append(events[asJSON], pod.Event("MODIFIED")...)
 	}
-	var data bytes.Buffer
-	for _, pod := range e.pods {
-		if format == asProtobuf {
-			typed := harness.MustGet(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON())))
-			data.Write(serve.ProtobufEvent(typed))
-		} else {
-			data.WriteString(pod.Event("MODIFIED"))
-		}
-	}
-	e.data[format] = data.Bytes()
-	return e.data[format]
+	return events
 }

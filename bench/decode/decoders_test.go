@@ -13,9 +13,9 @@ import (
 // TestDecodersAgree checks that every decoder returns the Pods that were encoded.
 func TestDecodersAgree(t *testing.T) {
 	pods := sample.Pods(1, 3)
-	events := newEvents(pods)
+	events := encode(pods)
 	for _, decoder := range decoders {
-		kept := reflect.ValueOf(decoder.run(decoder.stream(events), 5, 2))
+		kept := reflect.ValueOf(decoder.run(sample.Loop(events[decoder.format]), 5, 2))
 		for i, want := range []sample.Pod{pods[1], pods[0]} { // kept is a ring buffer of length 2, so the fifth event is at index 0
 			pod, node := read(t, kept.Index(i).Interface())
 			if pod != want.Name || node != want.Node {

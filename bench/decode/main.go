@@ -26,7 +26,7 @@ const held = 1000
 func main() { harness.Main(compare, harness.Worker("retain", retain)) }
 
 func compare(ctx context.Context) error {
-	events, turn := newEvents(sample.Pods(7, held)), harness.Size(150*time.Millisecond, time.Millisecond)
+	events, turn := encode(sample.Pods(7, held)), harness.Size(150*time.Millisecond, time.Millisecond)
 	n, names := map[string]int{}, []string{} // n is the number of events to decode per round
 	for _, decoder := range decoders {
 		warm := once(decoder.name, events, held)
@@ -38,10 +38,9 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	results := harness.Medians(found)
-	ours, floor := found.Get("CPU time per event, µs", rawCodec), found.Get("CPU time per event, µs", baseline)
-	ratios := make([]float64, len(ours))
-	for i := range ours {
-		ratios[i] = ours[i] / floor[i]
+	var ratios []float64
+	for i, floor := range found.Get("CPU time per event, µs", baseline) {
+		ratios = append(ratios, found.Get("CPU time per event, µs", rawCodec)[i]/floor)
 	}
 	results.Set("CPU time per event, µs", "lw.RawCodec to baseline", harness.Median(ratios))
 	found, err = harness.Compare(1, names, func(name string) (harness.Figures, error) {
@@ -67,9 +66,9 @@ func named(name string) decoder {
 }
 
 // once decodes n events.
-func once(name string, events *events, n int) harness.Figures {
+func once(name string, events map[string][]byte, n int) harness.Figures {
 	decoder := named(name)
-	stream := decoder.stream(events)
+	stream := sample.Loop(events[decoder.format])
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	ns := harness.CPUPer(n, func() { runtime.KeepAlive(decoder.run(stream, n, held)) })
@@ -90,7 +89,7 @@ func retain(t task) float64 {
 		pods = sample.Templated(1, t.Pods, t.Templates)
 	}
 	decoder := named(t.Decoder)
-	stream := decoder.stream(newEvents(pods))
+	stream := sample.Loop(encode(pods)[decoder.format])
 	before := harness.Heap()
 	objects := decoder.run(stream, t.Pods, t.Pods)
 	after := harness.Heap()

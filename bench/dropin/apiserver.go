@@ -46,17 +46,13 @@ func compareOnServer(ctx context.Context) error {
 	defer writing.Wait()
 	defer cancel(nil)
 	writing.Go(func() { cancel(change(ctx, clientset, pods)) })
-	return measureOnServer(ctx, string(environment.KubeConfig))
-}
-
-// measureOnServer measures both caches at the same time, each in its own process.
-func measureOnServer(ctx context.Context, kubeconfig string) error {
+	t := task{Kubeconfig: string(environment.KubeConfig)}
 	found, err := harness.Compare(*rounds, []string{"both"}, func(string) (harness.Figures, error) {
 		var ours, theirs harness.Figures
 		var running sync.WaitGroup
 		var failed error
-		running.Go(func() { failed = harness.Run(ctx, "real", task{Kubeconfig: kubeconfig}, &theirs) })
-		err := harness.Run(ctx, "real", task{Kubeconfig: kubeconfig, Listwatch: true}, &ours)
+		running.Go(func() { failed = harness.Run(ctx, "real", t, &theirs) })
+		err := harness.Run(ctx, "real", task{Kubeconfig: t.Kubeconfig, Listwatch: true}, &ours)
 		running.Wait()
 		if err := errors.Join(err, failed); err != nil {
 			return nil, fmt.Errorf("%w (%w)", err, context.Cause(ctx))
@@ -66,12 +62,12 @@ func measureOnServer(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	median := func(figure string) float64 { return harness.Median(found.Get(figure, "both")) }
+	ours, theirs := harness.Median(found.Get(listwatchName, "both")), harness.Median(found.Get(clientGoName, "both"))
 	results := published.Results{}
-	results.Set("CPU time", listwatchName, median(listwatchName))
-	results.Set("CPU time", clientGoName, median(clientGoName))
-	results.Set("CPU time", "ratio", median(listwatchName)/median(clientGoName))
-	results.Set("events per second", listwatchName, median("events"))
+	results.Set("CPU time", listwatchName, ours)
+	results.Set("CPU time", clientGoName, theirs)
+	results.Set("CPU time", "ratio", ours/theirs)
+	results.Set("events per second", listwatchName, harness.Median(found.Get("events", "both")))
 	return harness.Save("apiserver", results)
 }
 

@@ -28,8 +28,6 @@ const (
 	clientGoName  = "client-go"
 )
 
-var both = []string{clientGoName, listwatchName}
-
 // goals contains the maximum ratios of listwatch to client-go, first for typed and then for unstructured Pods. Zero
 // means no maximum.
 var goals = map[string][2]float64{
@@ -57,24 +55,24 @@ func compare(ctx context.Context) error {
 	if *reads {
 		return compareReads(ctx)
 	}
-	t := task{Pods: harness.Size(10_000, 100)}
-	stop, err := harness.Serve(ctx, "server", serve.Config{Pods: t.Pods, Changed: t.Pods, Protobuf: true}, &t.Server)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	for i, kind := range []string{"typed", "unstructured"} {
-		t.Unstructured = kind == "unstructured"
 		results := published.Results{}
-		for _, t.Handler = range []bool{false, true} {
-			if err := compareCaches(ctx, t, results); err != nil {
+		for column, handler := range map[string]bool{"ratio, no handler": false, "ratio, one handler": true} {
+			found, err := compareCaches(ctx, "cache", task{Pods: harness.Size(10_000, 100), Unstructured: kind == "unstructured", Handler: handler}, 0)
+			if err != nil {
 				return err
 			}
-		}
-		for row, maximum := range goals {
-			results.Set(row, "goal")
-			if maximum[i] != 0 {
-				results.Set(row, "goal", maximum[i])
+			for row, maximum := range goals {
+				ours, theirs := found.Get(row, listwatchName), found.Get(row, clientGoName)
+				results.Ratios(row, column, ours, theirs)
+				if handler {
+					results.Set(row, listwatchName, harness.Median(ours))
+					results.Set(row, clientGoName, harness.Median(theirs))
+				}
+				results.Set(row, "goal")
+				if maximum[i] != 0 {
+					results.Set(row, "goal", maximum[i])
+				}
 			}
 		}
 		if err := harness.Save(kind, results); err != nil {
@@ -84,27 +82,17 @@ func compare(ctx context.Context) error {
 	return nil
 }
 
-// compareCaches adds the ratio between the two caches to the results. If a handler is used, it also adds the
-// medians.
-func compareCaches(ctx context.Context, t task, results published.Results) error {
-	found, err := harness.Compare(*rounds, both, func(contender string) (figures harness.Figures, err error) {
-		t.Listwatch = contender == listwatchName
-		return figures, harness.Run(ctx, "cache", t, &figures)
-	})
+// compareCaches starts a server and runs a role with each cache in turn. If perApp is positive, exactly this many Pods
+// have the same label "app".
+func compareCaches(ctx context.Context, role string, t task, perApp int) (published.Results, error) {
+	c := serve.Config{Pods: t.Pods, Changed: min(t.Pods, 10_000), Protobuf: true, PerApp: perApp}
+	stop, err := harness.Serve(ctx, "server", c, &t.Server)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	column := "ratio, no handler"
-	if t.Handler {
-		column = "ratio, one handler"
-	}
-	for row := range goals {
-		ours, theirs := found.Get(row, listwatchName), found.Get(row, clientGoName)
-		results.Ratios(row, column, ours, theirs)
-		if t.Handler {
-			results.Set(row, listwatchName, harness.Median(ours))
-			results.Set(row, clientGoName, harness.Median(theirs))
-		}
-	}
-	return nil
+	defer stop()
+	return harness.Compare(*rounds, []string{clientGoName, listwatchName}, func(contender string) (figures harness.Figures, err error) {
+		t.Listwatch = contender == listwatchName
+		return figures, harness.Run(ctx, role, t, &figures)
+	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"time"
 
@@ -10,20 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
 const (
-	readPods   = 15_000
 	readLists  = 12 // full lists, one every readPeriod
 	readPeriod = 5 * time.Second
-
-	labeledPods = 80_000
-	perLabel    = 10 // number of Pods that a list by label finds
-	labelLists  = 100
-
-	cycles = 400 // number of informers that are created and removed
+	perLabel   = 10 // number of Pods that a list by label finds
+	labelLists = 100
+	cycles     = 400 // number of informers that are created and removed
 )
 
 // Names of the quantities that -reads measures.
@@ -31,72 +27,42 @@ const (
 	readHeap   = "heap"
 	readPeak   = "peak RSS"
 	readCPU    = "CPU time"
-	labelList  = "List of 10 of 80,000 Pods by label, CPU time"
 	cycledHeap = "heap after the cycles, kB"
 )
 
-// readers contains the maximum ratios for an operator that lists all objects every readPeriod. Pods in JSON stand
-// for custom resources, which also arrive as JSON.
-var readers = []struct {
-	name               string
+// workloads contains the maximum ratios for three kinds of programs: operators that list all objects every readPeriod,
+// lists by label, and informers that come and go. Pods in JSON stand for custom resources, which also arrive as JSON.
+var workloads = []struct {
+	name, role         string
+	pods, perApp       int
 	JSON, Unstructured bool
 	goals              map[string]float64
 }{
-	{"typed, protobuf", false, false, map[string]float64{readHeap: 0.45, readPeak: 0.8, readCPU: 0.9}},
-	{"typed, JSON", true, false, map[string]float64{readHeap: 0.7, readCPU: 1.2}},
-	{"unstructured, JSON", true, true, map[string]float64{readHeap: 0.7, readCPU: 1.2}},
+	{"typed, protobuf", "reads", 15_000, 0, false, false, map[string]float64{readHeap: 0.45, readPeak: 0.8, readCPU: 0.9}},
+	{"typed, JSON", "reads", 15_000, 0, true, false, map[string]float64{readHeap: 0.7, readCPU: 1.2}},
+	{"unstructured, JSON", "reads", 15_000, 0, true, true, map[string]float64{readHeap: 0.7, readCPU: 1.2}},
+	{"List of 10 of 80,000 Pods by label", "labels", 80_000, perLabel, false, false, map[string]float64{readCPU: 0.02}},
+	{"cycles", "cycles", 15_000, 0, false, false, nil},
 }
 
-// compareReads measures three workloads: an operator that lists all Pods again and again, lists by label, and
-// informers that come and go.
 func compareReads(ctx context.Context) error {
-	t, results := task{Pods: harness.Size(readPods, 100)}, published.Results{}
-	stop, err := harness.Serve(ctx, "server", serve.Config{Pods: t.Pods, Changed: 1, Protobuf: true}, &t.Server)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	for _, reader := range readers {
-		t.JSON, t.Unstructured = reader.JSON, reader.Unstructured
-		found, err := compareWorkers(ctx, "reads", t)
+	results := published.Results{}
+	for _, w := range workloads {
+		t := task{Pods: harness.Size(w.pods, 100), JSON: w.JSON, Unstructured: w.Unstructured, Period: harness.Size(readPeriod, time.Millisecond), Cycles: harness.Size(cycles, 2)}
+		found, err := compareCaches(ctx, w.role, t, w.perApp)
 		if err != nil {
 			return err
 		}
-		for figure, maximum := range reader.goals {
-			row := reader.name + ", " + figure
+		for figure, maximum := range w.goals {
+			row := w.name + ", " + figure
 			results.Ratios(row, "ratio", found.Get(figure, listwatchName), found.Get(figure, clientGoName))
 			results.Set(row, "goal", maximum)
 		}
+		if w.role == "cycles" {
+			maps.Copy(results, harness.Medians(found))
+		}
 	}
-	t.JSON, t.Unstructured = false, false
-	found, err := compareWorkers(ctx, "cycles", t) // the size of the list does not matter
-	if err != nil {
-		return err
-	}
-	for _, contender := range both {
-		results.Set(cycledHeap, contender, harness.Median(found.Get(cycledHeap, contender)))
-	}
-	stop()
-	t.Pods = harness.Size(labeledPods, 100)
-	stop, err = harness.Serve(ctx, "server", serve.Config{Pods: t.Pods, Changed: 1, Protobuf: true, PerApp: perLabel}, &t.Server)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	if found, err = compareWorkers(ctx, "labels", t); err != nil {
-		return err
-	}
-	results.Ratios(labelList, "ratio", found.Get(labelList, listwatchName), found.Get(labelList, clientGoName))
-	results.Set(labelList, "goal", 0.02)
 	return harness.Save("reads", results)
-}
-
-// compareWorkers runs a role with each cache in turn.
-func compareWorkers(ctx context.Context, role string, t task) (published.Results, error) {
-	return harness.Compare(*rounds, both, func(contender string) (figures harness.Figures, err error) {
-		t.Listwatch = contender == listwatchName
-		return figures, harness.Run(ctx, role, t, &figures)
-	})
 }
 
 // measureReads measures a process from its start until it has listed all Pods readLists times.
@@ -106,7 +72,7 @@ func measureReads(t task) harness.Figures {
 	for range readLists {
 		_, all := t.objects()
 		harness.Must(c.List(ctx, all))
-		time.Sleep(harness.Size(readPeriod, time.Millisecond))
+		time.Sleep(t.Period)
 	}
 	found := harness.Figures{readCPU: float64(harness.CPUTime() - began), readPeak: harness.PeakRSS()}
 	found[readHeap] = harness.Heap() - before
@@ -126,7 +92,7 @@ func measureLabels(t task) harness.Figures {
 		}
 	}
 	list()
-	return harness.Figures{labelList: harness.CPUPer(labelLists, func() {
+	return harness.Figures{readCPU: harness.CPUPer(labelLists, func() {
 		for range labelLists {
 			list()
 		}
@@ -145,7 +111,7 @@ func measureCycles(t task) harness.Figures {
 	}
 	cycle() // fills internal caches, which do not grow any further
 	before := settledHeap()
-	for range harness.Size(cycles, 2) {
+	for range t.Cycles {
 		cycle()
 	}
 	return harness.Figures{cycledHeap: (settledHeap() - before) / 1e3}

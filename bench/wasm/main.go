@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,7 @@ type task struct {
 	Passes  int    `json:"passes"`
 }
 
-// report is the output of page/world.mjs.
+// report is the result of a task.
 type report struct {
 	Times []float64 // duration of each pass in milliseconds
 	Error string
@@ -55,8 +56,9 @@ func compare(ctx context.Context) error {
 		return nil
 	}
 	s := newServer(ctx)
-	contenders, chromium := []string{"listwatch, Node", "plain JavaScript, Node"}, findChromium()
-	if chromium == "" {
+	contenders := []string{"listwatch, Node", "plain JavaScript, Node"}
+	chromium, err := exec.LookPath(cmp.Or(os.Getenv("CHROME"), "chromium"))
+	if err != nil {
 		fmt.Println("Chromium is missing, so only Node is measured. On Debian, run: apt install chromium")
 	} else {
 		contenders = append(contenders, "listwatch, Chromium", "plain JavaScript, Chromium")
@@ -70,16 +72,17 @@ func compare(ctx context.Context) error {
 			if strings.HasPrefix(contender, "listwatch") {
 				t.Program = program
 			}
-			run, path := s.inNode, node
+			text := string(harness.MustGet(json.Marshal(t)))
+			command := []string{node, "wasm/page/node.mjs", s.origin, s.wasmExec, text}
 			if strings.HasSuffix(contender, "Chromium") {
-				run, path = s.inChromium, chromium
+				profile := harness.MustGet(os.MkdirTemp("", "bench-chromium"))
+				defer os.RemoveAll(profile)
+				command = []string{chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+					"--disable-background-networking", "--user-data-dir=" + profile, s.origin + "/?" + url.QueryEscape(text)}
 			}
-			result, err := run(ctx, path, t)
+			result, err := s.run(ctx, command)
 			if err != nil {
 				return nil, err
-			}
-			if result.Error != "" {
-				return nil, errors.New(result.Error)
 			}
 			figures[course] = float64(len(s.files[course])) / 1e3 / slices.Min(result.Times[warmUp:])
 		}
@@ -113,7 +116,7 @@ func newServer(ctx context.Context) *server {
 		files: map[string][]byte{
 			program: harness.MustGet(build(ctx)), "decode": newEvents(pods, 3), "list": serve.List(sample.Pods(7, 3*pods)),
 		},
-		reports: make(chan report, 1),
+		reports: make(chan report),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "wasm/page/index.html") })
@@ -134,42 +137,25 @@ func newServer(ctx context.Context) *server {
 	return s
 }
 
-// inNode runs a task in a new Node process.
-func (s *server) inNode(ctx context.Context, path string, t task) (result report, err error) {
-	cmd := exec.CommandContext(ctx, path, "wasm/page/node.mjs", s.origin, s.wasmExec, string(harness.MustGet(json.Marshal(t))))
-	cmd.Stderr = os.Stderr
-	output, err := cmd.Output()
-	if err != nil {
-		return result, fmt.Errorf("node: %w", err)
-	}
-	return result, json.Unmarshal(output, &result)
-}
-
-// inChromium runs a task in a new Chromium process with a new profile.
-func (s *server) inChromium(ctx context.Context, path string, t task) (result report, err error) {
-	profile, err := os.MkdirTemp("", "bench-chromium")
-	if err != nil {
-		return result, err
-	}
-	defer os.RemoveAll(profile)
-	page := s.origin + "/?" + url.QueryEscape(string(harness.MustGet(json.Marshal(t))))
-	browsing, stop := context.WithCancel(ctx)
-	cmd := exec.CommandContext(browsing, path, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-		"--disable-background-networking", "--user-data-dir="+profile, page)
+// run starts a process, waits for its report and stops the process.
+func (s *server) run(ctx context.Context, command []string) (report, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // Chromium then ends all its processes
 	cmd.WaitDelay = 10 * time.Second
-	defer func() {
-		stop()
-		_ = cmd.Wait()
-	}()
-	if err := cmd.Start(); err != nil {
-		return result, err
-	}
+	ended := make(chan error)
+	go func() { ended <- cmd.Run() }()
 	select {
-	case result = <-s.reports:
+	case result := <-s.reports:
+		stop()
+		<-ended
+		if result.Error != "" {
+			return result, errors.New(result.Error)
+		}
 		return result, nil
-	case <-ctx.Done():
-		return result, errors.New("the browser did not finish the task")
+	case err := <-ended:
+		return report{}, fmt.Errorf("%s ended without a report: %w", command[0], cmp.Or(err, ctx.Err()))
 	}
 }
 
@@ -186,16 +172,6 @@ func build(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(folder, program))
-}
-
-// findChromium returns Chromium's path, or "" if it is not installed.
-func findChromium() string {
-	for _, name := range []string{os.Getenv("CHROME"), "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 // newEvents returns a watch response with the given number of MODIFIED events for each Pod. Every event changes the

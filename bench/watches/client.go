@@ -25,23 +25,17 @@ type task struct {
 // measurement runs a task with one informer per watch.
 type measurement struct {
 	task
-	ctx         context.Context
 	newInformer func() informer
 	informers   []informer
 	calls       atomic.Int64 // number of handler calls
 }
 
-const (
-	handlers = 2                // number of handlers of each informer while it receives events
-	maxWait  = 10 * time.Minute // maximum duration of a task
-)
+const handlers = 2 // number of handlers of each informer while it receives events
 
-// worker returns a role for client processes, which measure a task for at most maxWait.
+// worker returns a role for client processes.
 func worker(name string, measure func(*measurement) harness.Figures) harness.Role {
 	return harness.Worker(name, func(t task) harness.Figures {
-		ctx, stop := context.WithTimeout(context.Background(), maxWait)
-		defer stop()
-		return measure(&measurement{task: t, ctx: ctx, newInformer: newInformers(t)})
+		return measure(&measurement{task: t, newInformer: newInformers(t)})
 	})
 }
 
@@ -67,8 +61,9 @@ func (m *measurement) saturate() harness.Figures {
 		one.handle(m.count) // the second handler
 	}
 	began := harness.CPUTime()
-	m.control(http.MethodPost, fmt.Sprintf("/order?period=0s&events=%d", m.Events))
-	m.until(func() bool { return m.calls.Load() == int64(handlers*m.Events*m.Watches) })
+	response := harness.MustGet(http.Post(fmt.Sprintf("%s/order?period=0s&events=%d", m.Server.Control, m.Events), "", nil))
+	harness.Must(response.Body.Close())
+	until(func() bool { return m.calls.Load() == int64(handlers*m.Events*m.Watches) })
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - began).Microseconds()) / float64(m.Events) / watches
 	runtime.KeepAlive(m.informers)
 	return found
@@ -76,21 +71,20 @@ func (m *measurement) saturate() harness.Figures {
 
 func (m *measurement) count() { m.calls.Add(1) }
 
-// until waits for a condition. It panics after maxWait.
-func (m *measurement) until(condition func() bool) {
-	for ; !condition(); time.Sleep(time.Millisecond) {
-		harness.Must(m.ctx.Err())
+func until(condition func() bool) {
+	for !condition() {
+		time.Sleep(time.Millisecond)
 	}
 }
 
 // warmUp runs one informer until it has synced, so that allocations shared by all informers are not measured.
 func (m *measurement) warmUp() {
-	ctx, stop := context.WithCancel(m.ctx)
+	ctx, stop := context.WithCancel(context.Background())
 	first := m.newInformer()
 	first.handle(func() {})
 	var running sync.WaitGroup
 	running.Go(func() { first.run(ctx) })
-	first.waitForSync(m.ctx)
+	first.waitForSync()
 	stop()
 	running.Wait()
 	time.Sleep(100 * time.Millisecond) // the goroutines of a connection end after run returns
@@ -107,8 +101,8 @@ func (m *measurement) start(atOnce int) {
 		m.informers = append(m.informers, one)
 		starts <- struct{}{}
 		starting.Go(func() {
-			go one.run(m.ctx)
-			one.waitForSync(m.ctx)
+			go one.run(context.Background())
+			one.waitForSync()
 			<-starts
 		})
 	}
@@ -130,24 +124,11 @@ func (m *measurement) startAtOnce() harness.Figures {
 // untilOpen waits until all watches are open, because an informer can sync before its watch is open. It returns the
 // server's counters.
 func (m *measurement) untilOpen() (counted serve.Counters) {
-	m.until(func() bool {
-		counted = m.control(http.MethodGet, "/")
+	until(func() bool {
+		response := harness.MustGet(http.Get(m.Server.Control))
+		defer response.Body.Close()
+		harness.Must(json.NewDecoder(response.Body).Decode(&counted))
 		return counted.Watches >= m.Watches
 	})
-	return counted
-}
-
-// control sends a request to the server's control URL. For a GET request, it returns the counters.
-func (m *measurement) control(method, path string) (counted serve.Counters) {
-	request := harness.MustGet(http.NewRequestWithContext(m.ctx, method, m.Server.Control+path, nil))
-	request.Close = true
-	response := harness.MustGet(http.DefaultClient.Do(request))
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		panic("the server rejected a control request: " + response.Status)
-	}
-	if method == http.MethodGet {
-		harness.Must(json.NewDecoder(response.Body).Decode(&counted))
-	}
 	return counted
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -23,7 +22,7 @@ import (
 type informer struct {
 	handle      func(func())
 	run         func(context.Context)
-	waitForSync func(context.Context)
+	waitForSync func()
 }
 
 // newInformers returns a function that creates informers with a shared client.
@@ -51,7 +50,7 @@ func listwatchInformers(t task) func() informer {
 			}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go also queues events without a limit
 		}
 		run := func(ctx context.Context) { _ = i.Run(ctx) } // fails only when ctx is done
-		return informer{handle, run, func(ctx context.Context) { harness.Must(i.WaitSynced(ctx)) }}
+		return informer{handle, run, func() { harness.Must(i.WaitSynced(context.Background())) }}
 	}
 }
 
@@ -66,11 +65,6 @@ func clientGoInformers(t task) func() informer {
 				AddFunc: func(any) { do() }, UpdateFunc: func(_, _ any) { do() }, DeleteFunc: func(any) { do() },
 			}))
 		}
-		waitForSync := func(ctx context.Context) {
-			for ; !i.HasSynced(); time.Sleep(time.Millisecond) {
-				harness.Must(context.Cause(ctx))
-			}
-		}
-		return informer{handle, i.RunWithContext, waitForSync}
+		return informer{handle, i.RunWithContext, func() { until(i.HasSynced) }}
 	}
 }

@@ -51,11 +51,7 @@ func Work(roles ...Role) bool {
 
 // Run runs a task in a new process of this program and decodes the reported value into result.
 func Run(ctx context.Context, role string, task, result any) error {
-	path, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return RunProgram(ctx, path, role, task, result)
+	return RunProgram(ctx, MustGet(os.Executable()), role, task, result)
 }
 
 // RunProgram is like [Run], but runs the program at path, whose main function must call [Work].
@@ -70,11 +66,7 @@ func RunProgram(ctx context.Context, path, role string, task, result any) error 
 // Serve starts a server in a new process of this program and decodes its address into address. stop ends that
 // process.
 func Serve(ctx context.Context, role string, config, address any) (stop func(), err error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := command(ctx, path, role, config)
+	cmd := command(ctx, MustGet(os.Executable()), role, config)
 	input, badInput := cmd.StdinPipe()
 	output, badOutput := cmd.StdoutPipe()
 	if err := errors.Join(badInput, badOutput, cmd.Start()); err != nil {

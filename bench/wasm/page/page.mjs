@@ -1,11 +1,4 @@
-// Runs the task in the query of the page's URL, and reports the result to the server.
-import { run } from './world.mjs'
+// Runs the task in the query of the page's URL.
+import { report } from './report.mjs'
 
-const ask = globalThis.fetch // run() replaces globalThis.fetch
-let result
-try {
-  result = await run(location.origin, JSON.parse(decodeURIComponent(location.search.slice(1).replaceAll('+', ' '))))
-} catch (error) {
-  result = { error: String(error) }
-}
-await ask('/result', { method: 'POST', body: JSON.stringify(result) })
+await report(location.origin, JSON.parse(decodeURIComponent(location.search.slice(1).replaceAll('+', ' '))))
