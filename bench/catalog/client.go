@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/argoproj/argo-cd/gitops-engine/pkg/cache"
@@ -24,18 +24,6 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// countdown closes done after a number of changes.
-type countdown struct {
-	remaining atomic.Int64
-	done      chan struct{}
-}
-
-func (c *countdown) received() {
-	if c.remaining.Add(-1) == 0 {
-		close(c.done)
-	}
-}
-
 // measure starts a contender and returns the measurements of this process.
 func measure(t task) harness.Figures {
 	before := t.requests()
@@ -44,9 +32,9 @@ func measure(t task) harness.Figures {
 	if t.isArgo() {
 		start = startArgo
 	}
-	changes := &countdown{done: make(chan struct{})}
-	changes.remaining.Store(int64(t.Events))
-	below := start(t, changes)
+	var changes sync.WaitGroup // counts down to the last change
+	changes.Add(t.Events)
+	below := start(t, changes.Done)
 	for i := 0; i < t.Objects; i += t.Objects / 10 { // proves that the contender has all objects, and indexes them
 		if found := below(owner(i)); found != 10 {
 			panic(fmt.Sprintf("object %d has %d objects below it, itself included; expected 10", owner(i), found))
@@ -61,7 +49,7 @@ func measure(t task) harness.Figures {
 	found["heap, MB"] = harness.Heap() / 1e6
 	cpu = harness.CPUTime()
 	go t.get(changePath + strconv.Itoa(t.Events))
-	<-changes.done
+	changes.Wait()
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - cpu).Microseconds()) / float64(t.Events)
 	below(0) // keeps the contender alive while the heap is measured
 	return found
@@ -81,7 +69,7 @@ func own(name string) bool { return strings.HasPrefix(name, "group") }
 
 // startListwatch starts a catalog, and returns when it has synced. below returns the number of objects that belong to an
 // object, that one included.
-func startListwatch(t task, changes *countdown) (below func(i int) int) {
+func startListwatch(t task, received func()) (below func(i int) int) {
 	transport := harness.MustGet(lwhttp.New(t.Server, nil))
 	ctx := context.Background()
 	settings := &catalog.Settings{MetadataOnly: t.Contender != listwatchWhole}
@@ -103,7 +91,7 @@ func startListwatch(t task, changes *countdown) (below func(i int) int) {
 					close(ready)
 				}
 			default:
-				changes.received()
+				received()
 			}
 		}
 	}()
@@ -122,7 +110,7 @@ func startListwatch(t task, changes *countdown) (below func(i int) int) {
 }
 
 // startArgo is like startListwatch for Argo CD's cache.
-func startArgo(t task, changes *countdown) (below func(i int) int) {
+func startArgo(t task, received func()) (below func(i int) int) {
 	c := cache.NewClusterCache(&rest.Config{Host: t.Server, QPS: -1},
 		cache.SetLogr(logr.Discard()),
 		cache.SetPopulateResourceInfoHandler(func(*unstructured.Unstructured, bool) (info any, cacheManifest bool) {
@@ -131,7 +119,7 @@ func startArgo(t task, changes *countdown) (below func(i int) int) {
 	harness.Must(c.EnsureSynced())
 	c.OnEvent(func(_ watch.EventType, un *unstructured.Unstructured) {
 		if own(un.GroupVersionKind().Group) {
-			changes.received()
+			received()
 		}
 	})
 	return func(i int) (found int) {

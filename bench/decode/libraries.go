@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -45,22 +46,13 @@ func (t transport) Open(context.Context, *lw.Request) (*lw.Response, error) {
 
 // copyLines copies the lines without decoding them. Its buffer is as large as lw.Client's.
 func copyLines(_ string, events io.Reader, n int, keep func([]byte)) {
-	buffer := make([]byte, 64<<10)
-	start, end := 0, 0
-	for n > 0 {
-		if i := bytes.IndexByte(buffer[start:end], '\n'); i >= 0 {
-			keep(bytes.Clone(buffer[start : start+i]))
-			start += i + 1
-			n--
-			continue
-		}
-		end = copy(buffer, buffer[start:end])
-		start = 0
-		read, err := events.Read(buffer[end:])
-		if err != nil || read == 0 {
+	lines := bufio.NewScanner(events)
+	lines.Buffer(make([]byte, 64<<10), 64<<10)
+	for range n {
+		if !lines.Scan() {
 			panic("a line is incomplete or too long")
 		}
-		end += read
+		keep(bytes.Clone(lines.Bytes()))
 	}
 }
 

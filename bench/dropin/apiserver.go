@@ -11,10 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
@@ -39,13 +38,13 @@ func compareOnServer(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = environment.Stop() }()
-	clientset := harness.MustGet(kubernetes.NewForConfig(environment.Config))
-	pods := createPods(ctx, clientset)
+	pods := harness.MustGet(typedcore.NewForConfig(environment.Config)).Pods("default")
+	names := createPods(ctx, pods)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var writing sync.WaitGroup
 	defer writing.Wait()
 	defer cancel(nil)
-	writing.Go(func() { cancel(change(ctx, clientset, pods)) })
+	writing.Go(func() { cancel(change(ctx, pods, names)) })
 	t := task{Kubeconfig: string(environment.KubeConfig)}
 	found, err := harness.Compare(*rounds, []string{"both"}, func(string) (harness.Figures, error) {
 		var ours, theirs harness.Figures
@@ -71,28 +70,24 @@ func compareOnServer(ctx context.Context) error {
 	return harness.Save("apiserver", results)
 }
 
-// createPods creates Pods and returns their keys.
-func createPods(ctx context.Context, clientset kubernetes.Interface) (keys []types.NamespacedName) {
+// createPods creates Pods in the namespace "default" and returns their names.
+func createPods(ctx context.Context, pods typedcore.PodInterface) (names []string) {
 	for _, of := range sample.Pods(serve.Seed, realPods) {
 		var pod corev1.Pod
 		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace}}
-		if _, err := clientset.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			panic(err)
-		}
 		status := pod.Status
-		pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", nil
-		made := harness.MustGet(clientset.CoreV1().Pods(pod.Namespace).Create(ctx, &pod, metav1.CreateOptions{}))
+		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil
+		made := harness.MustGet(pods.Create(ctx, &pod, metav1.CreateOptions{}))
 		made.Status = status
-		harness.MustGet(clientset.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{}))
-		keys = append(keys, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+		harness.MustGet(pods.UpdateStatus(ctx, made, metav1.UpdateOptions{}))
+		names = append(names, pod.Name)
 	}
-	return keys
+	return names
 }
 
 // change sends perSecond updates per second, to one Pod after another. It returns the first error, or ctx's error
 // when ctx is done.
-func change(ctx context.Context, clientset kubernetes.Interface, pods []types.NamespacedName) error {
+func change(ctx context.Context, pods typedcore.PodInterface, names []string) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()
 	running, ctx := errgroup.WithContext(ctx)
@@ -100,8 +95,8 @@ func change(ctx context.Context, clientset kubernetes.Interface, pods []types.Na
 	for n := 0; ctx.Err() == nil; n++ {
 		<-ticks.C
 		running.Go(func() error {
-			pod, patch := pods[n%len(pods)], fmt.Appendf(nil, `{"status":{"message":"change %d"}}`, n)
-			_, err := clientset.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+			patch := fmt.Appendf(nil, `{"status":{"message":"change %d"}}`, n)
+			_, err := pods.Patch(ctx, names[n%len(names)], types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 			return err
 		})
 	}

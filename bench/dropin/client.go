@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -73,7 +72,7 @@ func measure(t task) harness.Figures {
 			AddFunc: count, UpdateFunc: func(_, obj any) { count(obj) },
 		})).HasSynced
 	}
-	until(func() bool { return informer.HasSynced() && synced() })
+	harness.Until(func() bool { return informer.HasSynced() && synced() })
 	found[syncCPU] = float64(harness.CPUTime()-began) / 1e6
 	found[peakRSS] = harness.PeakRSS() / 1e6
 	found[heap] = (harness.Heap() - before) / 1e6
@@ -81,11 +80,10 @@ func measure(t task) harness.Figures {
 	events := 2 * t.Pods
 	last := fmt.Sprint(serve.First + events)
 	found[perEvent] = harness.CPUPer(events, func() {
-		response := harness.MustGet(http.Post(fmt.Sprintf("%s/order?period=0s&events=%d", t.Server.Control, events), "", nil))
-		harness.Must(response.Body.Close())
+		t.Server.Order(events)
 		shared := informer.(toolscache.SharedIndexInformer)
-		until(func() bool { return shared.LastSyncResourceVersion() == last })
-		until(func() bool { return !t.Handler || received.Load() == int64(t.Pods+events) })
+		harness.Until(func() bool { return shared.LastSyncResourceVersion() == last })
+		harness.Until(func() bool { return !t.Handler || received.Load() == int64(t.Pods+events) })
 	}) / 1e3
 
 	list := func() {
@@ -141,10 +139,4 @@ func (t task) start(ctx context.Context) cache.Cache {
 		panic("the cache did not sync")
 	}
 	return c
-}
-
-func until(condition func() bool) {
-	for !condition() {
-		time.Sleep(time.Millisecond)
-	}
 }

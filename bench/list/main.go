@@ -11,8 +11,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
@@ -53,29 +55,21 @@ func compare(ctx context.Context) error {
 
 // compareLists adds the results with or without streaming lists. Combinations that are not measured remain empty.
 func compareLists(ctx context.Context, programs string, streaming bool, results published.Results) error {
-	c, title := serve.Config{Pods: harness.Size(17_736, 200), Streaming: streaming, Protobuf: !streaming}, ", one response"
+	c, title, contenders := serve.Config{Pods: harness.Size(17_736, 200), Streaming: streaming, Protobuf: !streaming}, ", one response", slices.Sorted(maps.Keys(workers))
 	if streaming {
 		title = ", streaming list"
-	}
-	var contenders []string
-	for name := range workers {
-		results.Set("CPU time in s"+title, name)
-		results.Set("peak RSS in MB"+title, name)
-		if name != protobuf || c.Protobuf {
-			contenders = append(contenders, name)
-		}
+		contenders = slices.DeleteFunc(contenders, func(name string) bool { return name == protobuf })
+		results.Set("CPU time in s"+title, protobuf)
+		results.Set("peak RSS in MB"+title, protobuf)
 	}
 	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
-		worker := workers[contender]
-		return measure(ctx, c, filepath.Join(programs, worker[0]), worker[1])
+		figures, err := measure(ctx, c, filepath.Join(programs, workers[contender][0]), workers[contender][1])
+		return harness.Figures{"CPU time in s" + title: figures["CPU time"], "peak RSS in MB" + title: figures["peak RSS"]}, err
 	})
 	if err != nil {
 		return err
 	}
-	for _, name := range contenders {
-		results.Set("CPU time in s"+title, name, harness.Median(found.Get("CPU time", name)))
-		results.Set("peak RSS in MB"+title, name, harness.Median(found.Get("peak RSS", name)))
-	}
+	maps.Copy(results, harness.Medians(found))
 	return nil
 }
 

@@ -10,88 +10,57 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// store is the interface that the compared stores implement. Each store has an index by namespace and an index by
-// node.
-type store interface {
-	put(*object) // adds or replaces an object
-	remove(*object)
-	get(namespace, name string) *object // nil if the object does not exist
-	countOnNode(node string) int        // looks up the objects in the index and counts them
-	countAll() int                      // lists all objects and counts them
-	snapshot() bool                     // takes a snapshot; returns false if the store does not support snapshots
-}
-
-type listwatchStore struct {
-	store  *cache.Store[*object]
-	writer *cache.Writer[*object]
-	byNode *cache.Index[*object, string]
+// store contains the operations of a store that has an index by namespace and an index by node.
+type store struct {
+	put, remove func(*object) // put adds or replaces an object
+	get         func(namespace, name string) any
+	countOnNode func(node string) int // looks up the objects in the index and counts them
+	countAll    func() int            // lists all objects and counts them
+	snapshot    func()                // nil if the store does not support snapshots
 }
 
 func newListwatch() store {
 	s, writer := cache.NewStore(nil, lw.Identity[*object]{})
 	cache.NewIndex(s, func(o *object, to []string) []string { return append(to, o.Namespace) })
 	byNode := cache.NewIndex(s, func(o *object, to []string) []string { return append(to, o.Node) })
-	return &listwatchStore{s, writer, byNode}
+	return store{
+		put:    func(o *object) { writer.Put(o) },
+		remove: func(o *object) { writer.Delete(lw.KeyOf(o)) },
+		get: func(namespace, name string) any {
+			o, _ := s.Get(lw.Key{Namespace: namespace, Name: name})
+			return o
+		},
+		countOnNode: func(node string) int { return len(byNode.List(node)) },
+		countAll:    func() int { return len(s.List()) },
+		snapshot:    func() { s.Snapshot() },
+	}
 }
-
-func (s *listwatchStore) put(o *object)    { s.writer.Put(o) }
-func (s *listwatchStore) remove(o *object) { s.writer.Delete(lw.KeyOf(o)) }
-
-func (s *listwatchStore) get(namespace, name string) *object {
-	o, _ := s.store.Get(lw.Key{Namespace: namespace, Name: name})
-	return o
-}
-
-func (s *listwatchStore) countOnNode(node string) int { return len(s.byNode.List(node)) }
-func (s *listwatchStore) countAll() int               { return len(s.store.List()) }
-
-func (s *listwatchStore) snapshot() bool {
-	s.store.Snapshot()
-	return true
-}
-
-type clientGoStore struct{ clientgo.Indexer }
 
 func newClientGo() store {
-	key := func(o any) (string, error) {
-		return o.(*object).Namespace + "/" + o.(*object).Name, nil
-	}
-	return clientGoStore{clientgo.NewIndexer(key, clientgo.Indexers{
+	key := func(o any) (string, error) { return o.(*object).Namespace + "/" + o.(*object).Name, nil }
+	s := clientgo.NewIndexer(key, clientgo.Indexers{
 		"namespace": func(o any) ([]string, error) { return []string{o.(*object).Namespace}, nil },
 		"node":      func(o any) ([]string, error) { return []string{o.(*object).Node}, nil },
-	})}
-}
-
-func (s clientGoStore) put(o *object)    { harness.Must(s.Update(o)) } // Update also adds objects
-func (s clientGoStore) remove(o *object) { harness.Must(s.Delete(o)) }
-
-func (s clientGoStore) get(namespace, name string) *object {
-	o, found, err := s.GetByKey(namespace + "/" + name)
-	harness.Must(err)
-	if !found {
-		return nil
+	})
+	return store{
+		put:    func(o *object) { harness.Must(s.Update(o)) }, // Update also adds objects
+		remove: func(o *object) { harness.Must(s.Delete(o)) },
+		get: func(namespace, name string) any {
+			o, _, err := s.GetByKey(namespace + "/" + name)
+			harness.Must(err)
+			return o
+		},
+		countOnNode: func(node string) int { return len(harness.MustGet(s.ByIndex("node", node))) },
+		countAll:    func() int { return len(s.List()) },
 	}
-	return o.(*object)
 }
-
-func (s clientGoStore) countOnNode(node string) int {
-	return len(harness.MustGet(s.ByIndex("node", node)))
-}
-
-func (s clientGoStore) countAll() int { return len(s.List()) }
-
-func (s clientGoStore) snapshot() bool { return false }
 
 // object is an lw.Keyed that also has a node.
 type object struct{ Namespace, Name, Node, Version string }
 
-// GetNamespace implements lw.Keyed.
-func (o *object) GetNamespace() string { return o.Namespace }
-
-// GetName implements lw.Keyed.
-func (o *object) GetName() string { return o.Name }
-
-// GetResourceVersion implements lw.Keyed.
+// GetNamespace, GetName and GetResourceVersion implement lw.Keyed.
+func (o *object) GetNamespace() string       { return o.Namespace }
+func (o *object) GetName() string            { return o.Name }
 func (o *object) GetResourceVersion() string { return o.Version }
 
 // node returns the name of node i.

@@ -114,7 +114,7 @@ func newServer(ctx context.Context) *server {
 	s := &server{
 		wasmExec: filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"),
 		files: map[string][]byte{
-			program: harness.MustGet(build(ctx)), "decode": newEvents(pods, 3), "list": serve.List(sample.Pods(7, 3*pods)),
+			program: harness.MustGet(build(ctx)), "decode": sample.Events(7, 3*pods), "list": serve.List(sample.Pods(7, 3*pods)),
 		},
 		reports: make(chan report),
 	}
@@ -172,20 +172,4 @@ func build(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(folder, program))
-}
-
-// newEvents returns a watch response with the given number of MODIFIED events for each Pod. Every event changes the
-// resourceVersion, and every fifth event also changes the node.
-func newEvents(pods, times int) (events []byte) {
-	all := sample.Pods(7, pods)
-	for time := range times {
-		for i, pod := range all {
-			pod.ResourceVersion += uint64(time * pods)
-			if (i+time)%5 == 0 {
-				pod.Node = all[(i+1)%pods].Node
-			}
-			events = append(events, pod.Event("MODIFIED")...)
-		}
-	}
-	return events
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"runtime"
 	"sync"
@@ -51,31 +50,22 @@ func (m *measurement) saturate() harness.Figures {
 	found["heap and stacks per idle watch, kB"] =
 		(float64(after.HeapInuse+after.StackInuse) - float64(before.HeapInuse+before.StackInuse)) / watches / 1000
 	found["goroutines per idle watch"] = float64(runtime.NumGoroutine()-goroutines) / watches
-	if m.Idle > 0 {
-		began := harness.CPUTime()
-		time.Sleep(m.Idle)
-		used := harness.CPUTime() - began
-		found["CPU time per idle watch, µs per second"] = float64(used.Nanoseconds()) / 1000 / m.Idle.Seconds() / watches
-	}
+	began := harness.CPUTime()
+	time.Sleep(m.Idle)
+	used := harness.CPUTime() - began
+	found["CPU time per idle watch, µs per second"] = float64(used.Nanoseconds()) / 1000 / m.Idle.Seconds() / watches
 	for _, one := range m.informers {
 		one.handle(m.count) // the second handler
 	}
-	began := harness.CPUTime()
-	response := harness.MustGet(http.Post(fmt.Sprintf("%s/order?period=0s&events=%d", m.Server.Control, m.Events), "", nil))
-	harness.Must(response.Body.Close())
-	until(func() bool { return m.calls.Load() == int64(handlers*m.Events*m.Watches) })
+	began = harness.CPUTime()
+	m.Server.Order(m.Events)
+	harness.Until(func() bool { return m.calls.Load() == int64(handlers*m.Events*m.Watches) })
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - began).Microseconds()) / float64(m.Events) / watches
 	runtime.KeepAlive(m.informers)
 	return found
 }
 
 func (m *measurement) count() { m.calls.Add(1) }
-
-func until(condition func() bool) {
-	for !condition() {
-		time.Sleep(time.Millisecond)
-	}
-}
 
 // warmUp runs one informer until it has synced, so that allocations shared by all informers are not measured.
 func (m *measurement) warmUp() {
@@ -124,7 +114,7 @@ func (m *measurement) startAtOnce() harness.Figures {
 // untilOpen waits until all watches are open, because an informer can sync before its watch is open. It returns the
 // server's counters.
 func (m *measurement) untilOpen() (counted serve.Counters) {
-	until(func() bool {
+	harness.Until(func() bool {
 		response := harness.MustGet(http.Get(m.Server.Control))
 		defer response.Body.Close()
 		harness.Must(json.NewDecoder(response.Body).Decode(&counted))

@@ -65,6 +65,6 @@ func clientGoInformers(t task) func() informer {
 				AddFunc: func(any) { do() }, UpdateFunc: func(_, _ any) { do() }, DeleteFunc: func(any) { do() },
 			}))
 		}
-		return informer{handle, i.RunWithContext, func() { until(i.HasSynced) }}
+		return informer{handle, i.RunWithContext, func() { harness.Until(i.HasSynced) }}
 	}
 }

@@ -39,13 +39,8 @@ func compare(ctx context.Context) error {
 	}
 	contenders := []string{"listwatch, " + overHTTP1, "listwatch, " + overHTTP2, "listwatch, " + overWebSocket,
 		"client-go, " + overHTTP1, "client-go, " + overHTTP2}
-	idle := map[string]time.Duration{} // measured only in the first round, because it takes long
-	for _, contender := range contenders {
-		idle[contender] = harness.Size(16*time.Second, time.Millisecond)
-	}
 	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
-		t := task{Watches: harness.Size(1000, 20), Idle: idle[contender]}
-		idle[contender] = 0
+		t := task{Watches: harness.Size(1000, 20), Idle: harness.Size(16*time.Second, time.Millisecond)}
 		t.Client, t.Transport, _ = strings.Cut(contender, ", ")
 		t.Events = 5 // client-go gets fewer events, because it needs more than 20 times as much time per event
 		if t.Client == "listwatch" {

@@ -71,6 +71,13 @@ func MustGet[T any](value T, err error) T {
 	return value
 }
 
+// Until waits until condition returns true.
+func Until(condition func() bool) {
+	for !condition() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // Figures contains one contender's measurements in one round, by name.
 type Figures map[string]float64
 

@@ -52,6 +52,12 @@ type Address struct {
 	CA      string // certificate authority in PEM
 }
 
+// Order orders events for every watch at once.
+func (a Address) Order(events int) {
+	response := harness.MustGet(http.Post(fmt.Sprintf("%s/order?period=0s&events=%d", a.Control, events), "", nil))
+	harness.Must(response.Body.Close())
+}
+
 // Counters counts the open watches and the connections.
 type Counters struct{ Watches, Dialed, Open, MaxOpen int }
 
@@ -158,8 +164,7 @@ func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("invalid query %q: expected a number of events and a period such as 10ms", r.URL.RawQuery), http.StatusBadRequest)
 		return
 	}
-	for ; s.give(0) == 0; time.Sleep(time.Millisecond) {
-	}
+	harness.Until(func() bool { return s.give(0) > 0 })
 	if period == 0 {
 		s.give(events)
 		return
