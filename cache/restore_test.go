@@ -46,7 +46,7 @@ func TestRestoreDoesNotBufferState(t *testing.T) {
 	}
 	in.checksum()
 	require.NoError(t, in.err)
-	require.LessOrEqual(t, cap(in.part), chunk)
+	require.LessOrEqual(t, in.part.Cap(), chunk)
 }
 
 // Restore must reject a string length of 1 GiB or more without reading the string.

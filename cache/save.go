@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"hash/crc32"
@@ -216,8 +217,8 @@ func unusable(reason string, cause error) error {
 // decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
 type decoder struct {
 	reader *bufio.Reader
-	part   []byte // the result of next; grows with the data read, because a damaged length may be huge
-	sum    uint32 // checksum of the bytes that next has returned
+	part   bytes.Buffer // the result of next; grows with the data read, because a damaged length may be huge
+	sum    uint32       // checksum of the bytes that next has returned
 	err    error
 }
 
@@ -286,8 +287,8 @@ func (r *decoder) next(n int) []byte {
 	if r.err != nil {
 		return nil
 	}
-	r.part = r.part[:0]
-	for len(r.part) < n {
+	r.part.Reset()
+	for r.part.Len() < n {
 		if _, err := r.reader.Peek(1); err != nil { // reads more data if the buffer is empty
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
 				r.fail("it is truncated", ErrCorrupt)
@@ -296,10 +297,10 @@ func (r *decoder) next(n int) []byte {
 			}
 			return nil
 		}
-		ready, _ := r.reader.Peek(min(n-len(r.part), r.reader.Buffered()))
-		r.part = append(r.part, ready...)
+		ready, _ := r.reader.Peek(min(n-r.part.Len(), r.reader.Buffered()))
+		r.part.Write(ready)
 		_, _ = r.reader.Discard(len(ready))
 	}
-	r.sum = crc32.Update(r.sum, castagnoli, r.part)
-	return r.part
+	r.sum = crc32.Update(r.sum, castagnoli, r.part.Bytes())
+	return r.part.Bytes()
 }
