@@ -1,9 +1,6 @@
 package cache
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -29,9 +26,6 @@ const (
 	maxText    = 1<<30 - 1 // maximum length of a string, in bytes
 	chunk      = 64 << 10  // buffer size, in bytes
 )
-
-// castagnoli is the table of CRC-32C, which processors compute with their own instructions.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var (
 	// errNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
@@ -79,8 +73,8 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	case snapshot.incomplete:
 		return errUndecoded
 	}
-	s := newEncoder(w)
-	_, _ = s.WriteString(saveMagic)
+	s := encoder{writer: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	s.raw(saveMagic)
 	s.number(saveFormat, 4)
 	for _, value := range snapshot.store.from.with(origin) {
 		s.string(value)
@@ -89,60 +83,66 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	s.number(uint64(snapshot.Len()), 8)
 	s.checksum()
 	for object := range snapshot.All() {
-		if s.string(text(object)); s.err != nil {
+		s.string(text(object))
+		if s.err != nil {
 			break
 		}
 	}
 	s.checksum()
+	s.flush()
 	return s.err
 }
 
-// encoder writes a saved state. It records the first error, after which it writes nothing.
+// encoder writes a saved state. It records the first error.
 type encoder struct {
-	*bufio.Writer
-	out *checksummer
-	err error
-}
-
-func newEncoder(w io.Writer) *encoder {
-	out := &checksummer{writer: w}
-	return &encoder{Writer: bufio.NewWriterSize(out, chunk), out: out}
-}
-
-// checksummer computes the checksum of the bytes that a buffer has passed on.
-type checksummer struct {
 	writer io.Writer
-	sum    uint32
-}
-
-func (s *checksummer) Write(p []byte) (int, error) {
-	s.sum = crc32.Update(s.sum, castagnoli, p)
-	return s.writer.Write(p)
+	buf    []byte // unwritten bytes
+	sum    uint32 // checksum of the bytes written so far
+	table  *crc32.Table
+	err    error
 }
 
 func (s *encoder) string(text string) {
-	if len(text) > maxText {
-		s.err = cmp.Or(s.err, errTextTooLong)
-	}
-	if s.err != nil {
-		return
+	if len(text) > maxText && s.err == nil {
+		s.err = errTextTooLong
 	}
 	s.number(uint64(len(text)), 4)
-	_, s.err = s.WriteString(text)
+	s.raw(text)
 }
 
 func (s *encoder) number(n uint64, size int) {
 	for range size {
-		_ = s.WriteByte(byte(n)) // the next call of Flush returns the error again
+		s.raw(string([]byte{byte(n)}))
 		n >>= 8
 	}
 }
 
-// checksum passes all bytes on to the writer, with the checksum of all preceding bytes as the last ones.
+func (s *encoder) raw(text string) {
+	for s.err == nil && text != "" {
+		n := min(len(text), cap(s.buf)-len(s.buf))
+		s.buf = append(s.buf, text[:n]...)
+		text = text[n:]
+		if len(s.buf) == cap(s.buf) {
+			s.flush()
+		}
+	}
+}
+
 func (s *encoder) checksum() {
-	s.err = cmp.Or(s.err, s.Flush())
-	s.number(uint64(s.out.sum), 4)
-	s.err = cmp.Or(s.err, s.Flush())
+	s.number(uint64(crc32.Update(s.sum, s.table, s.buf)), 4)
+}
+
+func (s *encoder) flush() {
+	if s.err != nil {
+		return
+	}
+	s.sum = crc32.Update(s.sum, s.table, s.buf)
+	n, err := s.writer.Write(s.buf)
+	s.err = err
+	if err == nil && n < len(s.buf) {
+		s.err = io.ErrShortWrite
+	}
+	s.buf = s.buf[:0]
 }
 
 // savedState contains the objects that Restore has read. The next run replays them.
@@ -163,7 +163,7 @@ type savedState[T any] struct {
 // unchanged. Restore panics while the informer runs.
 func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	defer i.acquire("Restore")()
-	in := newDecoder(from)
+	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	version, count := in.header(i.store.from.with(origin))
 	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))}
 	for range count {
@@ -216,13 +216,13 @@ func unusable(reason string, cause error) error {
 
 // decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
 type decoder struct {
-	reader *bufio.Reader
-	part   bytes.Buffer // the result of next; grows with the data read, because a damaged length may be huge
-	sum    uint32       // checksum of the bytes that next has returned
-	err    error
+	reader   io.Reader
+	buf      []byte // grows with the data read, because a damaged length may be huge
+	pos, end int    // the unread bytes are buf[pos:end]
+	sum      uint32 // checksum of the bytes before pos
+	table    *crc32.Table
+	err      error
 }
-
-func newDecoder(r io.Reader) *decoder { return &decoder{reader: bufio.NewReaderSize(r, chunk)} }
 
 func (r *decoder) fail(reason string, err error) {
 	if r.err == nil {
@@ -284,23 +284,41 @@ func (r *decoder) checksum() {
 
 // next returns the next n bytes, which are valid until the next call, or nil after an error.
 func (r *decoder) next(n int) []byte {
+	for r.err == nil && r.end-r.pos < n {
+		switch err := r.fill(); err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			r.fail("it is truncated", ErrCorrupt)
+		default:
+			r.fail(err.Error(), err)
+		}
+	}
 	if r.err != nil {
 		return nil
 	}
-	r.part.Reset()
-	for r.part.Len() < n {
-		if _, err := r.reader.Peek(1); err != nil { // reads more data if the buffer is empty
-			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				r.fail("it is truncated", ErrCorrupt)
-			} else {
-				r.fail(err.Error(), err)
-			}
-			return nil
-		}
-		ready, _ := r.reader.Peek(min(n-r.part.Len(), r.reader.Buffered()))
-		r.part.Write(ready)
-		_, _ = r.reader.Discard(len(ready))
+	part := r.buf[r.pos : r.pos+n]
+	r.pos += n
+	r.sum = crc32.Update(r.sum, r.table, part)
+	return part
+}
+
+// fill reads at least one byte into the buffer, or returns the reader's error.
+func (r *decoder) fill() error {
+	if r.pos > 0 {
+		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])
 	}
-	r.sum = crc32.Update(r.sum, castagnoli, r.part.Bytes())
-	return r.part.Bytes()
+	if r.end == len(r.buf) {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	for range 100 {
+		n, err := r.reader.Read(r.buf[r.end:])
+		r.end += n
+		if n > 0 {
+			return nil // the next Read returns the error again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
 }
