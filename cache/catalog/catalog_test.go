@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -614,3 +616,185 @@ func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 
 // hangUp is an lwtest.Fault that closes the connection without a response.
 func hangUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
+
+// lists returns the number of complete lists since the given request whose path ends like this.
+func lists(server *lwtest.Server, since int, path string) (n int) {
+	for _, r := range server.Requests(nil)[since:] {
+		query := r.URL.Query()
+		if strings.HasSuffix(r.URL.Path, "/"+path) && query.Get("limit") != "1" && (query.Get("watch") == "" || query.Get("sendInitialEvents") != "") {
+			n++
+		}
+	}
+	return n
+}
+
+// refuse makes the server deny requests for some paths.
+func refuse(server *lwtest.Server, paths ...string) (stop func()) {
+	return server.Fail(func(r lwtest.Request) bool { return slices.Contains(paths, r.URL.Path) }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+}
+
+// The namespaces share one resourceVersion in the file, so the new process receives some events again. They must not replace
+// newer objects.
+func TestRestartResumesNamespacesWithoutLists(t *testing.T) {
+	opts := &catalog.Options{StateDir: t.TempDir(), Namespaces: []string{"a", "b", "c"}}
+	prepare := func(server *lwtest.Server) {
+		refuse(server, "/api/v1/pods", "/api/v1/namespaces/c/pods")
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, opts, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Second, pods)
+		earlier := len(b.server.Requests(nil))
+		for i := range 3 {
+			put(b, b.server, "pods", "a", "web") // the watch of a is ahead of the one of b
+			put(b, b.server, "pods", "a", fmt.Sprint("new", i))
+		}
+		newest := put(b, b.server, "pods", "a", "web")
+		require.Equal(t, 5, b.after(2*time.Minute, pods).Objects)
+		require.Zero(t, lists(b.server, earlier, "pods"), "an event of one namespace does not look like an initial object")
+		b.stop()
+		synctest.Wait()
+		put(b, b.server, "pods", "b", "later")
+		earlier = len(b.server.Requests(nil))
+		again := catalog.New(transportTo(b.T, b.server), opts)
+		ctx, stop := context.WithCancel(b.Context())
+		next := &bed{b.T, again, b.server, ctx, stop}
+		changes := next.follow(pods)
+		done := make(chan struct{})
+		go func() { again.Run(ctx); close(done) }()
+		status := next.after(10*time.Second, pods)
+		require.Equal(t, "live [a b] [c] 6", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		require.Zero(t, lists(b.server, earlier, "a/pods")+lists(b.server, earlier, "b/pods"))
+		require.NotContains(t, strings.Join(*changes, "\n"), "MODIFIED", "no event may replace a newer object")
+		object, ok := again.Snapshot().Get(catalog.Ref{Type: pods, Key: lw.Key{Namespace: "a", Name: "web"}})
+		require.True(t, ok)
+		require.Equal(t, newest.GetResourceVersion(), object.GetResourceVersion())
+		stop()
+		<-done
+	})
+}
+
+func TestFileOfDeletedTypeIsRemoved(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "gadgets.example.com.state")
+	run(t, &catalog.Options{StateDir: folder}, addGadgets, func(b *bed) {
+		put(b, b.server, gadgets.String(), "shop", "a")
+		changes := b.follow(gadgets)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(2*time.Minute, gadgets)
+		require.FileExists(t, path)
+		require.NoError(t, b.server.Delete(definitions, "", gadgets.String()))
+		b.after(time.Minute, gadgets)
+		require.NoFileExists(t, path)
+		addGadgets(b.server)
+		require.Equal(t, catalog.Live, b.after(20*time.Second, gadgets).State)
+		require.Equal(t, []string{"ADDED example.com/v1 shop/a", "SYNCED", "DELETED example.com/v1 shop/a", "SYNCED"}, *changes, "the object of the old type does not return")
+	})
+}
+
+func TestUnusableFileIsReported(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "pods.state"), []byte("damaged"), 0o600))
+	warnings := make(chan string, 100)
+	opts := &catalog.Options{StateDir: folder, Warn: func(_ string, args ...any) { warnings <- fmt.Sprint(args...) }}
+	run(t, opts, nil, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Contains(t, <-warnings, "pods.state")
+	})
+}
+
+// A restored type that the server fails to serve must not block WaitSynced.
+func TestRestoredTypeMayBeUnavailable(t *testing.T) {
+	opts := &catalog.Options{StateDir: t.TempDir()}
+	run(t, opts, nil, func(b *bed) {
+		put(b, b.server, "pods", "shop", "a")
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(2*time.Minute, pods)
+		b.stop()
+		synctest.Wait()
+		b.server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/pods" }, -1, lwtest.Refuse(&lw.StatusError{Code: 503, Message: "down"}))
+		again := catalog.New(transportTo(b.T, b.server), opts)
+		ctx, stop := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() { again.Run(ctx); close(done) }()
+		require.ErrorContains(t, again.WaitSynced(ctx), "pods is unavailable: the server answered 503")
+		require.Equal(t, 1, statusOf(again, pods).Objects)
+		stop()
+		<-done
+	})
+}
+
+func TestStatusCountsBytesOfPackedObjects(t *testing.T) {
+	sizes, configmaps := map[string]int64{}, catalog.Type{Resource: "configmaps"}
+	pack := compact.NewPacker()
+	for name, settings := range map[string]catalog.Settings{
+		"text": {}, "metadata": {MetadataOnly: true}, "packed": {Pack: func(o *lw.Object) catalog.Packed { return pack(o) }},
+	} {
+		prepare := func(server *lwtest.Server) {
+			for i := range 200 {
+				_, err := server.Put("configmaps", map[string]any{"metadata": map[string]any{"namespace": "shop", "name": fmt.Sprint(i)}, "data": map[string]string{"text": strings.Repeat("the same text ", 50)}})
+				require.NoError(t, err)
+			}
+		}
+		run(t, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &settings }}, prepare, func(b *bed) {
+			require.NoError(t, b.WaitSynced(b.ctx))
+			sizes[name] = b.after(time.Second, configmaps).Bytes
+			objects, err := b.Snapshot().List(configmaps, "", "")
+			require.NoError(t, err)
+			total := int64(0)
+			for _, object := range objects {
+				total += int64(len(object.Raw()))
+			}
+			require.Equal(t, name == "packed", sizes[name] != total)
+		})
+	}
+	require.Less(t, sizes["packed"], sizes["text"]/3)
+	require.Less(t, sizes["metadata"], sizes["text"]/2)
+	require.NotZero(t, sizes["packed"])
+}
+
+// The catalog needs the definitions itself, but it must not show types that Follow skips.
+func TestSkippedDefinitionsAreHidden(t *testing.T) {
+	opts := &catalog.Options{Follow: func(info catalog.TypeInfo) *catalog.Settings {
+		if info.Type == gadgets {
+			return &catalog.Settings{}
+		}
+		return nil
+	}}
+	crds := catalog.Type{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	prepare := func(server *lwtest.Server) { addType(server, "apiservices.apiregistration.k8s.io", "v1", "APIService") }
+	run(t, opts, prepare, func(b *bed) {
+		changes := b.follow(crds)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, gadgets)
+		addGadgets(b.server)
+		require.Equal(t, catalog.Live, b.after(3*time.Second, gadgets).State, "the watch of definitions triggers discovery")
+		require.Len(t, b.Statuses(), 1)
+		require.Len(t, slices.Collect(b.Snapshot().Types()), 1)
+		require.Empty(t, *changes)
+		require.NoError(t, b.Add(crds, nil))
+		status := b.after(10*time.Second, crds)
+		require.Equal(t, "live 2", fmt.Sprint(status.State, " ", status.Objects))
+		require.Len(t, *changes, 3, "two definitions and the mark")
+	})
+}
+
+// Checks of many forbidden namespaces must leave room for other requests.
+func TestChecksUseHalfOfTheBudget(t *testing.T) {
+	var namespaces []string
+	for i := range 3000 {
+		namespaces = append(namespaces, fmt.Sprintf("n%d", i))
+	}
+	prepare := func(server *lwtest.Server) {
+		server.Fail(func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
+	}
+	run(t, &catalog.Options{Namespaces: namespaces}, prepare, func(b *bed) {
+		time.Sleep(10 * time.Second)
+		earlier := len(b.server.Requests(nil))
+		time.Sleep(time.Minute)
+		checks := len(b.server.Requests(func(r lwtest.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/") }))
+		require.Greater(t, checks, 1000)
+		require.Less(t, len(b.server.Requests(nil))-earlier, 60*30)
+	})
+}

@@ -173,7 +173,7 @@ func (n *collection) decide() (State, error) {
 	}
 	status, answered := errors.AsType[*lw.StatusError](stream.Cause)
 	switch {
-	case n.scope.gone && n.Store().Len() == 0:
+	case n.scope.gone && n.running == n.scope && n.Store().Len() == 0:
 		return Gone, errNoType
 	case n.scope.gone:
 		return Stale, errNoType
