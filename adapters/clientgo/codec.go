@@ -186,7 +186,7 @@ type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, because the struct's type is known only at run time
 	strong any                // the struct itself if the object could not be decoded again, otherwise nil
 	err    error              // why the object cannot be decoded, or nil
-	period atomic.Int64       // the last period in which the struct was read; see recent
+	period atomic.Int64       // number of the last period in which the struct was read, or 0; see recent
 }
 
 // Equal reports whether two objects have the same encoding.
@@ -285,7 +285,7 @@ type decoder struct {
 }
 
 func newDecoder(example runtime.Object) decoder {
-	d := decoder{example: reflect.TypeOf(example), recent: newRecent(), share: func(any) {}}
+	d := decoder{example: reflect.TypeOf(example), recent: &recent{}, share: func(any) {}}
 	if d.metadataOnly() {
 		d.kind = example.GetObjectKind().GroupVersionKind()
 	}

@@ -23,13 +23,8 @@ type handle struct {
 // handle returns a *handle for o, or the transform's result if the store keeps that instead of an encoding. If o could
 // not be decoded before, it returns the error.
 func (d *decoder) handle(o *object, shared bool) (any, error) {
-	if known := o.decoded.Load(); known != nil {
-		if known.strong != nil {
-			return known.strong, nil
-		}
-		if known.err != nil {
-			return nil, known.err
-		}
+	if known := o.decoded.Load(); known != nil && (known.strong != nil || known.err != nil) {
+		return known.strong, known.err
 	}
 	return &handle{d, o, shared}, nil
 }

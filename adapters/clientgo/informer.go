@@ -1,9 +1,11 @@
 package clientgo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -63,7 +65,7 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	}
 	i := &informer{
 		source:  from,
-		example: example, description: opts.ObjectDescription,
+		example: example, description: cmp.Or(opts.ObjectDescription, reflect.TypeOf(example).String()),
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod, shortestResync: opts.ResyncPeriod,
 		extras: opts.Extras,
@@ -77,15 +79,8 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	i.client = &client{informer: i, opts: lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly(), KeepManagedFields: !opts.DropManagedFields}, source: lw.Source[*object]{StreamsLists: true}}
 	i.inner = lwcache.NewInformer(i.client, &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: opts.Extras.Random})
 	i.indexer = newIndexer(i)
-	i.readers = i.indexer
-	if opts.CopyingReaders {
-		copying := *i.indexer
-		copying.copying = true
-		i.readers = &copying
-	}
-	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
-		panic(err) // cannot happen, because no index exists yet
-	}
+	i.readers = &indexer{informer: i, store: i.indexer.store, copying: opts.CopyingReaders, indexSet: i.indexer.indexSet}
+	_ = i.indexer.AddIndexers(opts.Indexers) // cannot fail, because no index exists yet
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
 	return i
 }
@@ -108,7 +103,7 @@ func StateOf(shared interface{ HasSynced() bool }) (state lw.State, ok bool) {
 type informer struct {
 	name        string
 	example     runtime.Object
-	description string
+	description string // names the type of the objects in the log
 	source      *source
 	decoder     decoder
 	codec       *objectCodec
@@ -144,13 +139,8 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	detecting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { i.mutations.Run(detecting.Done()) })
-	i.follow(ctx)
-	stop()
-	running.Wait()
-}
-
-// follow runs the inner informer with the trace and the state directory from Extras.
-func (i *informer) follow(ctx context.Context) {
+	defer running.Wait()
+	defer stop()
 	ctx = i.traced(ctx)
 	if c, err := i.source.resolve(ctx); err == nil && i.extras.StateDir != "" { // inner.Run resolves the source again and reports an error
 		defer keepState(ctx, i, c)()

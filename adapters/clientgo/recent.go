@@ -13,27 +13,21 @@ const keepFor = 10 * time.Second
 // recent holds strong pointers to recently read structs, so that repeated reads need not decode them again. It keeps a
 // struct until the end of the period after the one in which it was read.
 type recent struct {
-	period atomic.Int64 // number of the current period, whose length is keepFor; changes only with mu
+	ended atomic.Int64 // number of periods that have ended; changes only with mu; the length of a period is keepFor
 
 	mu             sync.Mutex
 	current, older []any // structs that were read in this period and in the one before
 	waiting        bool  // a timer to call next is running
 }
 
-func newRecent() *recent {
-	r := &recent{}
-	r.period.Store(1) // a struct that was never read has the period 0
-	return r
-}
-
 // keep records a read of value. It takes no lock if value was already read in this period.
 func (r *recent) keep(of *decoded, value any) {
-	if of.period.Load() == r.period.Load() {
+	if of.period.Load() == r.ended.Load()+1 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	of.period.Store(r.period.Load())
+	of.period.Store(r.ended.Load() + 1)
 	r.current = append(r.current, value)
 	r.wait()
 }
@@ -57,7 +51,7 @@ func (r *recent) next() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.older, r.current, r.waiting = r.current, nil, false
-	r.period.Add(1)
+	r.ended.Add(1)
 	if len(r.older) > 0 {
 		r.wait()
 	}

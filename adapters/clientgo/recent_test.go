@@ -19,7 +19,7 @@ func (r *recent) holds(value any) bool {
 
 func TestUnreadStructsAreReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, first, second := newRecent(), &decoded{}, &decoded{}
+		r, first, second := &recent{}, &decoded{}, &decoded{}
 		r.keep(first, "first")
 		r.keep(second, "second")
 		time.Sleep(keepFor - time.Second)
@@ -42,7 +42,7 @@ func TestUnreadStructsAreReleased(t *testing.T) {
 func TestReadStructsAreNotReleased(t *testing.T) {
 	for range 200 {
 		synctest.Test(t, func(t *testing.T) { // so that the timer does not begin another period
-			r := newRecent()
+			r := &recent{}
 			structs := make([]decoded, 1000)
 			for n := range structs {
 				r.keep(&structs[n], n)

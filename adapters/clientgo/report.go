@@ -86,7 +86,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 	}
 	err := apiError(cause)
 	if attempt.kind != watching {
-		err = fmt.Errorf("failed to list %v: %w", cmp.Or(i.description, i.decoder.example.String()), err)
+		err = fmt.Errorf("failed to list %v: %w", i.description, err)
 	}
 	switch {
 	case handler != nil:
@@ -99,7 +99,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 
 // about returns keys and values that identify the informer in a log line.
 func (i *informer) about() []any {
-	return []any{"type", cmp.Or(i.description, i.decoder.example.String()), "collection", i.source.String()}
+	return []any{"type", i.description, "collection", i.source.String()}
 }
 
 // warn logs lw's warnings to klog at level info, unless interrupted has already reported the error.
