@@ -35,18 +35,21 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 }
 
 func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, status *status) (err error) {
-	if c.verbose {
+	if c.verbosity > 0 {
 		status.logf("server %s, context %q, user %q", s.Server, s.Context, s.User)
 	}
-	ctx = lw.WithTrace(ctx, status.trace(c.verbose))
+	ctx = lw.WithTrace(ctx, status.trace(c.verbosity > 0))
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
-	p := newPrinter(c.output.format, stdout, status)
+	p := newPrinter(c, stdout, status)
 	if c.recording.record != "" { // before the first request, so that the file exists even after a failed start
 		if p.recorder, err = newRecorder(c.recording.record); err != nil {
 			return err
 		}
 		defer func() { err = cmp.Or(p.recorder.close(), err) }() // an incomplete recording must always be reported
+	}
+	if c.resources.names[0] == "api-resources" {
+		return s.printTypes(ctx, stdout)
 	}
 	if c.resources.names[0] == everything {
 		return s.catEverything(ctx, c, p)
@@ -56,6 +59,9 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 		return err
 	}
 	if err := c.limits.validateResources(resources); err != nil {
+		return err
+	}
+	if err := s.checkFields(ctx, c, resources, status); err != nil {
 		return err
 	}
 	if c.limits.resume != "" {
@@ -96,7 +102,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	}
 	cancel(nil)
 	saving.Wait()
-	err = cmp.Or(err, p.flush())
+	err = cmp.Or(err, p.finish())
 	err = cmp.Or(p.save(), err)
 	if err == nil && failed.Load() {
 		return errFailed
@@ -106,12 +112,12 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 
 // newStreams returns a stream for each resource. The streams share the output and the limits.
 func (c *config) newStreams(resources []lw.Resource, p *printer) (all []*stream) {
-	limiter := newLimiter(&c.limits, len(resources))
+	p.limiter = newLimiter(&c.limits, len(resources))
 	for _, resource := range resources {
 		kind := shortName(resource)
 		all = append(all, &stream{
-			config: c, resource: resource, kind: kind, out: p, limiter: limiter,
-			reporter: reporter{name: resource.String(), status: p.status, verbose: c.verbose},
+			config: c, resource: resource, kind: kind, out: p, limiter: p.limiter,
+			reporter: reporter{name: resource.String(), status: p.status, verbose: c.verbosity > 0},
 		})
 	}
 	return all
@@ -135,6 +141,8 @@ func shortName(r lw.Resource) string {
 
 // printer writes the events of all streams to standard output, and to the files of --record and --resume.
 type printer struct {
+	*config
+	limiter  *limiter
 	mu       sync.Mutex
 	out      *bufio.Writer
 	format   output.Format
@@ -143,8 +151,8 @@ type printer struct {
 	resume   *resumeFile // nil without --resume
 }
 
-func newPrinter(format output.Format, out io.Writer, status *status) *printer {
-	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
+func newPrinter(c *config, out io.Writer, status *status) *printer {
+	return &printer{config: c, out: bufio.NewWriterSize(out, 64<<10), format: c.output.format, status: status}
 }
 
 // print writes an event's changes, and flushes them if flush is true. It is false while more changes of the same list
@@ -161,8 +169,8 @@ func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output
 	if p.resume != nil {
 		p.resume.add(s.resumeID(), event, changes, whole)
 	}
-	if !hidden {
-		for i := range changes {
+	for i := range changes {
+		if !hidden && !p.limits.quiet && p.limits.shows(&changes[i]) {
 			p.format.Print(p.out, &changes[i])
 		}
 	}
@@ -176,6 +184,14 @@ func (p *printer) flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.flushLocked()
+}
+
+// finish prints the result of --until if it is all that the user wants, and flushes the output.
+func (p *printer) finish() error {
+	if p.limits.quiet {
+		p.out.WriteString(p.limiter.results())
+	}
+	return p.flush()
 }
 
 // flushLocked writes the delayed events. The caller holds mu.

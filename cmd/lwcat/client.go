@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -23,7 +22,7 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 		opts.MetadataOnly = s.config.resources.metadataOnly
 		return lw.NewClient(transport, s.resource, lw.RawCodec{}, opts)
 	}
-	s.tables = table.New(transport, s.config.resources.metadataOnly)
+	s.tables = table.New(transport)
 	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 
@@ -54,7 +53,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 	case s.out.resume == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
 	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version
-		s.limiter.take(s.resource.String(), []output.Event{{Type: lw.Modified, Object: d.New}}, false)
+		s.limiter.take(s.resource.String(), []output.Event{{Type: lw.Modified, Object: d.New}}, true)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
 	}
@@ -65,15 +64,16 @@ func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
 	if s.tables != nil {
 		event.Columns, event.Cells = s.tables.Columns(), table.Cells(o)
 	}
-	s.events = append(s.events, event)
+	if s.config.resources.selects(&event) {
+		s.events = append(s.events, event)
+	}
 }
 
 // isAbsent reports whether err means that the resource does not exist or that the server is unreachable. lwcat
 // retries after such errors if --wait is set.
 func isAbsent(err error) bool {
 	dial, isDial := errors.AsType[*net.OpError](err)
-	_, isUnknown := errors.AsType[*discovery.UnknownError](err)
-	return isDial && dial.Op == "dial" || isUnknown || errors.Is(err, lw.ErrNotFound)
+	return isDial && (dial.Op == "dial" || dial.Op == "proxyconnect") || isUnknown(err) || errors.Is(err, lw.ErrNotFound)
 }
 
 // isFatal reports whether an error at startup ends the stream, because a retry is unlikely to succeed. Examples are

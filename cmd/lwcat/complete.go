@@ -27,7 +27,10 @@ func (c *config) registerCompletions(root *cobra.Command) {
 		if kind, _ := pflag.UnquoteUsage(flag); strings.HasPrefix(kind, "FILE") {
 			return
 		}
-		err := root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, _ []string, _ string) []cobra.Completion {
+		err := root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, args []string, word string) []cobra.Completion {
+			if flag.Name == "until" || flag.Name == "where" {
+				return c.completeFields(ctx, args, word)
+			}
 			return c.flagValues(ctx, flag.Name)
 		}))
 		if err != nil {
@@ -86,6 +89,8 @@ func (c *config) flagValues(ctx context.Context, name string) []cobra.Completion
 		return transports
 	case "types":
 		return eventTypes
+	case "event":
+		return []string{"ADDED", "MODIFIED", "DELETED"}
 	case "namespace":
 		return c.objectNames(ctx, lw.Resource{Version: "v1", Plural: "namespaces"})
 	case "context", "cluster", "user":
@@ -106,6 +111,24 @@ func (c *config) completeArgs(ctx context.Context, args []string, word string) (
 		found = append(found, strings.TrimPrefix(name, kind))
 	}
 	return found
+}
+
+// completeFields completes a field in a condition, for the resource that the arguments name.
+func (c *config) completeFields(ctx context.Context, args []string, word string) (found []cobra.Completion) {
+	server, err := c.connect(ctx, io.Discard)
+	c.resources.names = args
+	if err != nil || len(args) == 0 {
+		return nil
+	}
+	resources, _ := resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {}) // a completion cannot report an error
+	parent := word[:strings.LastIndexByte(word, '.')+1]
+	for _, resource := range resources {
+		fields, _ := server.schema(ctx, resource).at(strings.FieldsFunc(parent, func(r rune) bool { return r == '.' }))
+		for _, name := range fields.names() {
+			found = append(found, parent+name)
+		}
+	}
+	return compact(found)
 }
 
 // completeNames completes the name of a resource or, after a slash, the name of an object.

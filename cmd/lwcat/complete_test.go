@@ -88,6 +88,17 @@ func TestComplete(t *testing.T) {
 	require.Equal(t, "--watch\tfollow changes (the default, except with 'lwcat get')\n--watch-only\tprint only changes, not the existing objects\n:4\n", out)
 }
 
+func TestCompleteFields(t *testing.T) {
+	server := guessable(t)
+	for line, want := range map[string]string{
+		"pods --until status.": "status.phase status.conditions", "pods --where status.ph": "status.phase", "pods --until ": "metadata spec status",
+		"pod/web-0 --until metadata.": "metadata.name metadata.labels", "deploy --until ": "", "nosuch --until ": "", "--event ": "ADDED MODIFIED DELETED",
+	} {
+		_, out, _ := lwcat(t, append([]string{"__complete", "-s", server.URL}, strings.Split(line, " ")...)...)
+		require.ElementsMatch(t, append(strings.Fields(want), ":4"), strings.Fields(out), line)
+	}
+}
+
 func TestFileFlagsCompleteFiles(t *testing.T) {
 	new(config).flags(false).VisitAll(func(flag *pflag.Flag) {
 		if flag.NoOptDefVal != "" {

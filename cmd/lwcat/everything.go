@@ -51,14 +51,14 @@ func (c *config) validateEverything(flags *pflag.FlagSet) error {
 type viewer struct {
 	*config
 	*catalog.Catalog
-	out     *printer
-	limiter *limiter
-	logged  map[catalog.Type]string // the problem of each type that was logged last, or ""
+	out    *printer
+	logged map[catalog.Type]string // the problem of each type that was logged last, or ""
 }
 
 // catEverything prints the changes of all types that the server has now or later.
 func (s *connection) catEverything(ctx context.Context, c *config, p *printer) error {
-	v := &viewer{config: c, out: p, limiter: newLimiter(&c.limits, 1), logged: map[catalog.Type]string{}}
+	p.limiter = newLimiter(&c.limits, 1)
+	v := &viewer{config: c, out: p, logged: map[catalog.Type]string{}}
 	v.Catalog = catalog.New(s.transport, &catalog.Options{Follow: c.resources.settings, Warn: func(string, ...any) {}})
 	ctx, cancel := context.WithCancelCause(ctx)
 	var tasks sync.WaitGroup
@@ -68,7 +68,7 @@ func (s *connection) catEverything(ctx context.Context, c *config, p *printer) e
 		tasks.Go(func() { cancel(v.printChanges(ctx)) })
 	}
 	tasks.Wait()
-	return cmp.Or(context.Cause(ctx), p.flush())
+	return cmp.Or(context.Cause(ctx), p.finish())
 }
 
 // settings selects the objects of a type, or returns nil to skip it. If the user has named namespaces, it skips
@@ -109,10 +109,13 @@ func (v *viewer) print(change catalog.Change, flush bool) error {
 	if change.Type == lw.Deleted {
 		event.Object, event.Old = change.Old, nil
 	}
-	seen, last := v.limiter.take(event.Resource, []output.Event{event}, !hidden)
+	if !v.resources.selects(&event) {
+		return nil
+	}
+	seen, last := v.out.limiter.take(event.Resource, []output.Event{event}, hidden)
 	err := v.out.print(nil, nil, seen, true, hidden, flush || last)
 	if last && (err == nil || errors.Is(err, syscall.EPIPE)) { // the goal is reached, although the reader may have exited
-		return v.limiter.reason()
+		return v.out.limiter.reason()
 	}
 	return err
 }
@@ -136,8 +139,8 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 	if v.limits.once {
 		return v.printSnapshot(failed)
 	}
-	if v.limiter.listed() {
-		return v.limiter.reason()
+	if v.out.limiter.listed() {
+		return v.out.limiter.reason()
 	}
 	for range v.StatusChanges(ctx) { // log when types can no longer be followed, and when they can again
 		select {
@@ -158,8 +161,7 @@ func (v *viewer) printSnapshot(incomplete bool) error {
 			return err
 		}
 		for _, object := range objects {
-			change := catalog.Change{Resource: info.Type, Change: cache.Change[*lw.Object]{Type: lw.Added, New: object}}
-			if err := v.print(change, false); err != nil {
+			if err := v.print(catalog.Change{Resource: info.Type, Change: cache.Change[*lw.Object]{Type: lw.Added, New: object}}, false); err != nil {
 				return err
 			}
 		}
@@ -167,8 +169,8 @@ func (v *viewer) printSnapshot(incomplete bool) error {
 	switch err := v.out.flush(); {
 	case err != nil:
 		return err
-	case v.limiter.listed():
-		return v.limiter.reason()
+	case v.out.limiter.listed():
+		return v.out.limiter.reason()
 	case v.limits.hasGoal():
 		return errUnmet
 	case incomplete:

@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
@@ -15,7 +17,7 @@ type config struct {
 	resources resourceOptions
 	output    outputOptions
 	limits    rangeOptions
-	verbose   bool
+	verbosity int
 	recording recordOptions
 }
 
@@ -26,6 +28,8 @@ type outputOptions struct {
 	options       output.Options
 	terminal      bool // whether standard output is a terminal
 	managedFields bool
+	diff          bool
+	color         string
 	wide          bool // whether to print the server's columns
 }
 
@@ -38,14 +42,24 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 		". json is an alias of jsonl")
 	set.BoolVar(&o.options.Types, "output-watch-events", false, "with -o name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then applies to the object that jsonl prints")
 	set.BoolVar(&o.options.Old, "old", false, "with -o jsonl and wire: also print the previous object as .old")
-	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with -o diff: ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message (default metadata.resourceVersion)")
+	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with -o diff: also ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message")
+	set.StringSliceVar(&o.options.Only, "only", nil, "with -o diff: show only changes at these `PATHS`, for example spec,status.phase")
+	set.BoolVar(&o.diff, "diff", false, "the same as -o diff")
+	set.StringVar(&o.color, "color", "auto", "use colors: auto, always or never")
+	set.Lookup("color").NoOptDefVal = "always"
 	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "do not print headers")
 	set.BoolVar(&o.managedFields, "show-managed-fields", false, "keep metadata.managedFields")
 }
 
 func (o *outputOptions) validate() (err error) {
 	o.options.Terminal = o.terminal
-	o.options.Color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if o.diff {
+		o.name = "diff"
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
+		return fmt.Errorf("--color is %q: expected auto, always or never", o.color)
+	}
+	o.options.Color = o.color == "always" || o.color == "auto" && o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	o.wide = o.name == "wide"
 	o.format, err = output.New(o.name, &o.options)
 	return err
@@ -59,7 +73,7 @@ func (c *config) flags(terminal bool) *pflag.FlagSet {
 	c.resources.flags(set)
 	c.output.flags(set, terminal)
 	c.limits.flags(set)
-	set.BoolVarP(&c.verbose, "verbose", "v", false, "log every request")
+	set.CountVarP(&c.verbosity, "verbose", "v", "log every request")
 	c.recording.flags(set)
 	return set
 }
@@ -75,6 +89,7 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 			return err
 		}
 	}
+	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
 	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate} {
 		if err := validate(); err != nil {
 			return err

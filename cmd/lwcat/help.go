@@ -26,19 +26,13 @@ RESOURCE is a name as in kubectl, such as pods, po, deploy.apps, deployments.v1.
 The name "everything" stands for all resources of the server, also those that appear later.
 PATH is the path of a collection on the server, for example /apis/apps/v1/deployments.
 
-Flags:
-      --context NAME           use this context of the kubeconfig
-  -s, --server URL             use this API server, for example https://127.0.0.1:6443
-  -n, --namespace NAME         follow objects in this namespace, or in several, such as a,b
-  -A, --all-namespaces         follow objects in all namespaces
-  -l, --selector LABELS        follow only objects with these labels, for example app=web,tier!=db
-      --field-selector FIELDS  follow only objects with these fields, for example spec.nodeName=n1
-  -o, --output FORMAT          jsonl, line, wide, diff, name, yaml, custom-columns=…, jsonpath=…
-      --once                   list, print, exit
-      --watch-only             print only changes, not the existing objects
-      --count N                exit after N events
-      --timeout TIME           exit after TIME, for example 30s or 5m
-      --until CONDITION        exit when the condition holds
+Server:  --context NAME, -s URL, --kubeconfig FILE, --as USER
+Objects: -n NAMESPACE[,NAMESPACE...], -A, -l LABELS, --field-selector FIELDS, --where CONDITION
+Output:  -o FORMAT, --event ADDED,DELETED, --only PATHS, --color=always
+         FORMAT is jsonl, line, wide, diff, name, yaml, custom-columns=..., jsonpath=... or wire
+Time:    --once, --watch-only, --count N, --timeout 30s, --until CONDITION, --wait, --resume FILE
+
+The commands get, wait --for, rollout status and api-resources work as in kubectl.
 
 Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --until, --count or
 --once did not occur; 130 interrupted.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -50,15 +52,6 @@ func (s *connection) withHint(err error) error {
 	return withHint(err, cmp.Or(s.rejectionHint(err), s.pluginHint(err), s.certificateHint(err), s.schemeHint(err), s.networkHint(err)))
 }
 
-// kubeconfigHint explains why a kubeconfig cannot be read.
-func kubeconfigHint(err error) string {
-	broken, ok := errors.AsType[*kubeconfig.Error](err)
-	if ok && broken.Entry == "" && errors.Is(err, syscall.EISDIR) {
-		return "--kubeconfig and $KUBECONFIG must name files, for example " + broken.File + "/config"
-	}
-	return ""
-}
-
 // rejectionHint explains status 401 and 403.
 func (s *connection) rejectionHint(err error) string {
 	status, ok := errors.AsType[*lw.StatusError](err)
@@ -95,7 +88,21 @@ func (s *connection) credential() string {
 	case sent.TokenFile != "":
 		return "the token in " + sent.TokenFile
 	case sent.CertFile != "" || len(sent.CertData) > 0:
-		return "the client certificate" + of
+		return "the client certificate" + of + s.expiry()
+	}
+	return ""
+}
+
+// expiry returns the date when the client certificate expires.
+func (s *connection) expiry() string {
+	text := s.HTTP.CertData
+	if s.HTTP.CertFile != "" {
+		text, _ = os.ReadFile(s.HTTP.CertFile) // the transport reports an unreadable file
+	}
+	if block, _ := pem.Decode(text); block != nil {
+		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil {
+			return ", which is valid until " + certificate.NotAfter.UTC().Format(time.RFC3339)
+		}
 	}
 	return ""
 }
@@ -132,6 +139,9 @@ func isPlainHTTP(err error) bool {
 
 // networkHint explains unknown hosts and refused connections.
 func (s *connection) networkHint(err error) string {
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "proxyconnect" {
+		return "the proxy does not answer: check proxy-url in the kubeconfig and HTTPS_PROXY, or exclude the server with NO_PROXY"
+	}
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and check that this network or VPN can resolve the name"
 	}

@@ -148,9 +148,18 @@ func TestRejectionHintsForImpersonatedUsers(t *testing.T) {
 	}
 }
 
-func TestKubeconfigHints(t *testing.T) {
-	folder := t.TempDir()
-	code, _, errs := lwcat(t, "po", "--kubeconfig", folder)
-	require.Equal(t, exitError, code)
-	require.Equal(t, "lwcat: "+folder+": is a directory\nlwcat: hint: --kubeconfig and $KUBECONFIG must name files, for example "+folder+"/config\n", errs)
+func TestProxyHint(t *testing.T) {
+	gone := start(t, nil)
+	gone.Close()
+	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "https://10.0.0.1:6443", proxy-url: "`+gone.URL+`"}}]}`)
+	requireHint(t, "--kubeconfig "+config, "proxyconnect", "hint: the proxy does not answer: check proxy-url in the kubeconfig and HTTPS_PROXY, or exclude the server with NO_PROXY")
+}
+
+func TestHintShowsWhenClientCertificateExpires(t *testing.T) {
+	authority, end := certs.NewAuthority(t), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	certificate, _ := authority.IssueBetween(t, end.Add(-time.Hour), end, "dev")
+	for _, opts := range []*lwhttp.Options{{CertData: certificate}, {CertFile: file(t, "dev.crt", string(certificate))}} {
+		s := &connection{Config: &kubeconfig.Config{Server: "https://s", User: "dev", HTTP: opts}, flags: &serverOptions{}}
+		require.Contains(t, s.rejectionHint(&lw.StatusError{Code: http.StatusUnauthorized}), `the client certificate of user "dev", which is valid until 2020-01-02T03:04:05Z`)
+	}
 }

@@ -27,6 +27,9 @@ type rangeOptions struct {
 	count     int
 	timeout   time.Duration
 	until     []string
+	types     []string       // event types to print; empty means all
+	verb      string         // wait or rollout if the command line has kubectl's form, otherwise ""
+	quiet     bool           // whether to print only the result of --until
 	set       *pflag.FlagSet // the parsed flags
 
 	conditions []*condition.Condition // parsed from until
@@ -39,6 +42,7 @@ func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	set.BoolVar(&o.watchOnly, "watch-only", false, "print only changes, not the existing objects")
 	set.StringVar(&o.from, "from", "", "watch from resourceVersion `RV` instead of listing first")
 	set.StringVar(&o.resume, "resume", "", "continue where the previous run with the same `FILE` ended, and update the file")
+	set.StringSliceVar(&o.types, "event", nil, "print only events of these `TYPES`: ADDED, MODIFIED or DELETED")
 	set.IntVar(&o.count, "count", 0, "exit after `N` events")
 	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if the goal of --until, --count or --once was not reached, otherwise 0")
 	set.StringArrayVar(&o.until, "until", nil, "exit when `CONDITION` holds, for example condition=Ready, rollout, status.phase=Running, \"all spec.replicas>1\" or deleted; may be repeated, and then all conditions must hold; see 'lwcat help until'")
@@ -48,8 +52,10 @@ func (o *rangeOptions) validate() error {
 	switch {
 	case o.count <= 0 && o.set.Changed("count"):
 		return fmt.Errorf("--count is %d: it must be at least 1", o.count)
-	case o.timeout <= 0 && o.set.Changed("timeout"):
+	case o.timeout <= 0 && o.set.Changed("timeout") && o.verb == "":
 		return fmt.Errorf("--timeout is %v: it must be greater than zero", o.timeout)
+	case o.resume != "" && o.set.Changed("where"):
+		return errors.New("--resume saves no fields that --where needs: use a selector, or omit --resume")
 	case o.from != "" && o.resume != "":
 		return errors.New("--from and --resume both set the starting point: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
@@ -58,6 +64,11 @@ func (o *rangeOptions) validate() error {
 		return errors.New("--resume is empty: expected a file name")
 	case o.set.Changed("from") && !versionPattern.MatchString(o.from):
 		return fmt.Errorf("--from is %q: expected a resourceVersion such as 12345; omit --from to start with a list", o.from)
+	}
+	for i, name := range o.types {
+		if o.types[i] = strings.ToUpper(name); !slices.Contains([]string{"ADDED", "MODIFIED", "DELETED"}, o.types[i]) {
+			return fmt.Errorf("--event is %q: expected ADDED, MODIFIED or DELETED", name)
+		}
 	}
 	for _, text := range o.until {
 		parsed, err := condition.Parse(text)
@@ -81,7 +92,7 @@ var rolloutKinds = []string{"deployments.apps", "statefulsets.apps", "daemonsets
 // validateResources rejects --until rollout for resources without rollouts.
 func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	for _, r := range resources {
-		rollout := slices.ContainsFunc(o.conditions, (*condition.Condition).Rollout)
+		rollout := slices.ContainsFunc(o.conditions, func(c *condition.Condition) bool { return c.Rollout })
 		if rollout && !slices.Contains(rolloutKinds, shortName(r)) {
 			return usageError{fmt.Errorf("--until rollout needs Deployments, StatefulSets or DaemonSets, not %s: use condition=Ready or a field", shortName(r))}
 		}
@@ -98,7 +109,7 @@ var (
 
 // deadline returns a context that ends after --timeout.
 func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.timeout == 0 {
+	if o.timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, o.timeout, errTimeout)
@@ -122,6 +133,7 @@ func (o *rangeOptions) goal() string {
 
 // limiter ends the output of all streams when --until or --count is met.
 type limiter struct {
+	*rangeOptions
 	mu        sync.Mutex
 	remaining int // number of events still to print; negative means no limit
 	watcher   *condition.Watcher
@@ -130,12 +142,17 @@ type limiter struct {
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
-	return &limiter{remaining: cmp.Or(o.count, -1), watcher: condition.Watch(o.conditions, collections)}
+	return &limiter{rangeOptions: o, remaining: cmp.Or(o.count, -1), watcher: condition.Watch(o.conditions, collections)}
+}
+
+// shows reports whether --event selects an event.
+func (o *rangeOptions) shows(e *output.Event) bool {
+	return len(o.types) == 0 || slices.Contains(o.types, e.Type.String())
 }
 
 // take accepts events until --count or --until ends the output. It returns the accepted events, and whether the
-// last of them ends the run. If counts is false, the events are not printed, and --count ignores them.
-func (l *limiter) take(collection string, events []output.Event, counts bool) (seen []output.Event, last bool) {
+// last of them ends the run. If hidden is true, the events are not printed, and --count ignores them.
+func (l *limiter) take(collection string, events []output.Event, hidden bool) (seen []output.Event, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range events {
@@ -143,10 +160,11 @@ func (l *limiter) take(collection string, events []output.Event, counts bool) (s
 			break
 		}
 		seen = events[:i+1]
-		if counts {
+		e := &events[i]
+		if !hidden && l.shows(e) {
 			l.remaining--
 		}
-		if e := &events[i]; e.Type == lw.Deleted {
+		if e.Type == lw.Deleted {
 			l.watcher.Delete(collection, e.Object)
 		} else {
 			l.failed = l.watcher.Put(collection, e.Object, e.Type == lw.Added)
@@ -154,6 +172,23 @@ func (l *limiter) take(collection string, events []output.Event, counts bool) (s
 		l.done = l.watcher.Holds()
 	}
 	return seen, l.ended()
+}
+
+// results returns a line for each object that meets --until, like kubectl wait and kubectl rollout status.
+func (l *limiter) results() (text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.done {
+		return ""
+	}
+	for _, o := range l.watcher.Results() {
+		if l.verb == "rollout" {
+			text += fmt.Sprintf("%s %q successfully rolled out\n", strings.ReplaceAll(strings.ToLower(o.Kind()), "daemonset", "daemon set"), o.GetName())
+		} else {
+			text += output.Plain(output.Name(o)+" condition met") + "\n"
+		}
+	}
+	return text
 }
 
 // restore records an object that an earlier run printed and that may have been deleted since.

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +16,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
-	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -56,7 +54,13 @@ func main() {
 
 // exitCode returns the exit code for err and prints a message if the run failed.
 func exitCode(err error, config *config, status *status) int {
-	goal := config.limits.goal()
+	goal, unmet := config.limits.goal(), exitTimeout
+	if config.limits.verb != "" {
+		goal, unmet = "the condition on "+strings.Join(config.resources.names, ", "), exitError // as kubectl does
+	}
+	if goal == "" && config.resources.wait && !status.answered.Load() {
+		goal = "the server and the resources"
+	}
 	switch {
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted) && len(config.limits.until) == 0:
 		return exitDone
@@ -66,18 +70,18 @@ func exitCode(err error, config *config, status *status) int {
 		return exitError
 	case errors.Is(err, errUnmet):
 		status.logf("the list is complete, but %s was not reached", goal)
-		return exitTimeout
+		return unmet
 	case errors.Is(err, errCounted):
 		status.logf("--count %d was reached before %s", config.limits.count, goal)
-		return exitTimeout
-	case goal == "" && errors.Is(err, errTimeout), !config.limits.hasGoal() && errors.Is(err, syscall.EPIPE):
+		return unmet
+	case goal == "" && errors.Is(err, errTimeout), (goal == "" || config.limits.once && !config.limits.hasGoal()) && errors.Is(err, syscall.EPIPE):
 		return exitDone
 	case errors.Is(err, errTimeout):
 		status.logf("timed out after %v waiting for %s", config.limits.timeout, goal)
-		return exitTimeout
+		return unmet
 	case errors.Is(err, syscall.EPIPE): // the reader of the pipe, for example head, has exited
 		status.logf("standard output was closed before %s was reached", goal)
-		return exitTimeout
+		return unmet
 	}
 	if usage, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintf(status.out, "lwcat: %v\nRun 'lwcat --help' for usage.\n", usage)
@@ -121,11 +125,14 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args = c.fromKubectl(cmd.Flags(), args)
-			if err := c.validate(cmd.Flags(), args, terminal); err != nil {
+			args, err := c.fromKubectl(cmd.Flags(), args)
+			if err == nil {
+				err = c.validate(cmd.Flags(), args, terminal)
+			}
+			if err != nil {
 				return usageError{err}
 			}
-			err := cat(cmd.Context(), c, cmd.OutOrStdout(), status)
+			err = cat(cmd.Context(), c, cmd.OutOrStdout(), status)
 			if err == nil && c.limits.hasGoal() {
 				return errUnmet
 			}
@@ -136,54 +143,14 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		fmt.Fprint(cmd.OutOrStdout(), help(cmd)) // cobra's help functions cannot return errors
 	})
-	root.SetFlagErrorFunc(suggestFlag)
+	root.SetFlagErrorFunc(explainFlag)
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(cmp.Or(aliases[name], name))
+	})
 	addCommands(root)
 	c.registerCompletions(root)
 	return root
 }
 
-// suggestFlag adds a suggestion to an error: similar names for an unknown flag, or a unit for a duration that lacks
-// one.
-func suggestFlag(cmd *cobra.Command, err error) error {
-	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
-		if _, err := strconv.ParseFloat(invalid.GetValue(), 64); err == nil {
-			return fmt.Errorf("--%[1]s %[2]s has no unit: write --%[1]s %[2]ss", invalid.GetFlag().Name, invalid.GetValue())
-		}
-	}
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	if near := nearest.Likely(unknown.GetSpecifiedName(), names); len(near) > 0 && len(unknown.GetSpecifiedName()) > 2 {
-		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
-	}
-	return err
-}
-
 // errUnmet reports that the run ended before --until or --count was met.
 var errUnmet = errors.New("the list is complete, but the condition was not met")
-
-// kubectlVerbs are the kubectl verbs that fromKubectl accepts.
-var kubectlVerbs = []string{"get", "list", "describe", "watch"}
-
-// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, get
-// lists once unless -w is set.
-func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string) {
-	if len(args) == 0 || !slices.Contains(kubectlVerbs, args[0]) {
-		return args
-	}
-	verb, names := args[0], slices.Clone(args[1:])
-	if len(names) > 1 && !strings.Contains(names[0], "/") {
-		for i, name := range names[1:] {
-			names[i+1] = names[0] + "/" + name
-		}
-		names = names[1:]
-	}
-	c.limits.once = c.limits.once || verb != "watch" && !c.limits.watch && !c.limits.hasGoal()
-	if verb == "describe" && !flags.Changed("output") {
-		c.output.name = "yaml"
-	}
-	return names
-}

@@ -184,7 +184,7 @@ func TestWrongConnectionFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	noPEM := file(t, "ca.crt", "x")
 	for args, want := range map[string]string{
-		"po":                          ": pass --server, or a kubeconfig with --kubeconfig or $KUBECONFIG",
+		"po":                          ": pass --context or --server, or a kubeconfig with --kubeconfig or $KUBECONFIG",
 		"--context nil po":            `there is no context "nil"`,
 		"-s ftp://x po":               "the server's URL must look like",
 		"-s http://x --as-group a po": "impersonating a group requires a user",

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
@@ -16,6 +19,8 @@ type status struct {
 	mu     sync.Mutex
 	out    io.Writer
 	logged sync.Map // messages that logOnce has written
+
+	answered atomic.Bool // whether a server has answered a list
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
@@ -82,6 +87,7 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 	case lw.ListStarted:
 		r.relisting = r.synced && (r.answered || r.disconnected) // the first list after --resume is not a relist
 		r.answered, r.changes = true, 0
+		r.status.answered.Store(true)
 	case lw.Synced:
 		if r.verbose && !r.relisting {
 			r.logf("listed at resourceVersion %s: %s", event.ResourceVersion, quantity(int64(r.changes), "object"))
@@ -99,6 +105,9 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 }
 
 func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
+	if status, ok := errors.AsType[*lw.StatusError](b.Err); ok && status.Code == http.StatusBadRequest && !r.answered && !r.verbose {
+		return // lw repeats the request without a streaming list, so the user sees the error once
+	}
 	r.disconnected = true
 	next := "resuming from resourceVersion " + version
 	switch {

@@ -42,7 +42,7 @@ func TestClosedPipeIsNotSuccessBeforeGoal(t *testing.T) {
 		{[]string{"--until", "exists"}, exitDone, ""},
 	} {
 		var errs lockedBuffer
-		require.Equal(t, c.code, run(t.Context(), append([]string{"-s", server.URL, "cm/a"}, c.goal...), brokenPipe{}, &errs, false), c.goal)
+		require.Equal(t, c.code, run(t.Context(), append([]string{"-s", server.URL, "cm/a", "-o", "name"}, c.goal...), brokenPipe{}, &errs, false), c.goal)
 		require.Equal(t, c.message, errs.String(), c.goal)
 	}
 }

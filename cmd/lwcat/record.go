@@ -198,13 +198,13 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 	}
 	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
-	p := newPrinter(c.output.format, stdout, status)
+	p := newPrinter(c, stdout, status)
 	streams := map[string]*replayed{}
 	for i, s := range c.newStreams(resources, p) {
 		s.name = names[i]
 		streams[s.name] = &replayed{stream: s, objects: map[lw.Key]*lw.Object{}}
 	}
-	return cmp.Or(c.play(ctx, file, streams, status), p.flush())
+	return cmp.Or(c.play(ctx, file, streams, status), p.finish())
 }
 
 // recorded returns the recorded collections that the arguments select, and their names. It ignores everything after

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/condition"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	served "github.com/seed-6d2a410a/listwatch/lw/discovery"
 	"github.com/spf13/pflag"
 )
 
@@ -63,6 +66,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 		namespaces = []string{namespace}
 	}
 	var all *discovery.Resources
+	kind := "" // the resource to which object names belong
 	for _, name := range split(o.names) {
 		isPath := strings.HasPrefix(name, "/")
 		if all == nil && !isPath {
@@ -80,11 +84,16 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 		var found []lw.Resource
 		if isPath {
 			found, err = o.fromPath(name)
+		} else if found, err = collections(all, name, namespaces); isUnknown(err) && kind != "" && !strings.Contains(name, "/") { // "pod web-1" means pod/web-1
+			found, err = collections(all, kind+"/"+name, namespaces)
+			resources = slices.DeleteFunc(resources, func(r lw.Resource) bool {
+				return r.Name == "" && slices.ContainsFunc(found, func(f lw.Resource) bool { return shortName(f) == shortName(r) })
+			})
 		} else {
-			found, err = collections(all, name, namespaces)
+			kind, _, _ = strings.Cut(name, "/")
 		}
 		if err != nil {
-			return nil, hintObjectName(err, name, resources)
+			return nil, err
 		}
 		for _, resource := range found {
 			if !slices.Contains(resources, resource) {
@@ -98,31 +107,32 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 // maxWarnings limits how many undiscovered API groups are logged.
 const maxWarnings = 20
 
-// hintObjectName returns err. If the arguments look like kubectl's "pods web-0", it adds the syntax of object names.
-func hintObjectName(err error, name string, before []lw.Resource) error {
-	if _, unknown := errors.AsType[*discovery.UnknownError](err); !unknown || len(before) == 0 || strings.Contains(name, "/") {
-		return err
-	}
-	return fmt.Errorf("%w (to name an object, write %s/%s)", err, before[len(before)-1].Plural, name)
+func isUnknown(err error) bool {
+	_, unknown := errors.AsType[*discovery.UnknownError](err)
+	return unknown
 }
 
 // split splits the arguments at commas.
 func split(args []string) []string { return compact(strings.Split(strings.Join(args, ","), ",")) }
 
-// collections returns the resources for a name such as pods or pod/web-0, one for each namespace.
+// collections returns the resources for a name such as pods or pod/web-0, or for a category such as all. There is one
+// for each namespace.
 func collections(all *discovery.Resources, name string, namespaces []string) (resources []lw.Resource, err error) {
 	word, object, _ := strings.Cut(name, "/")
+	types := all.Category(word)
 	found, err := all.Find(word)
-	if err != nil {
+	if err == nil {
+		types = []*served.TypeInfo{found}
+	} else if types == nil || object != "" || !isUnknown(err) {
 		return nil, err
 	}
-	resource := lw.Resource{Group: found.Group, Version: found.Version, Plural: found.Resource, Name: object}
-	if !found.Namespaced {
-		return []lw.Resource{resource}, nil
-	}
-	for _, namespace := range namespaces {
-		resource.Namespace = namespace
-		resources = append(resources, resource)
+	for _, found := range types {
+		resource := lw.Resource{Group: found.Group, Version: found.Version, Plural: found.Resource, Name: object}
+		if found.Namespaced {
+			resources = append(resources, inEach(namespaces, resource)...)
+		} else {
+			resources = append(resources, resource)
+		}
 	}
 	return resources, nil
 }
@@ -139,6 +149,8 @@ type resourceOptions struct {
 	eventTypes    []string // values of --types (only for events)
 	wait          bool
 	keepGoing     bool
+	where         []string
+	conditions    []*condition.Condition // parsed from where
 }
 
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
@@ -148,8 +160,9 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.fields, "field-selector", "", "select only objects whose fields match `FIELDS`, for example spec.nodeName=n1")
 	set.StringVar(&o.about, "for", "", "for events: show only events about this `OBJECT`, for example pod/web-0")
 	set.StringSliceVar(&o.eventTypes, "types", nil, "for events: show only these `TYPES`: Normal, Warning or both")
-	set.BoolVar(&o.wait, "wait", false, "wait for a resource or a server that does not exist yet")
+	set.BoolVar(&o.wait, "wait", false, "wait for an object, a resource or a server that does not exist yet; with --once, a missing object is no error")
 	set.BoolVar(&o.keepGoing, "keep-going", false, "if the server rejects one resource, follow the others; the exit code is then 1")
+	set.StringArrayVar(&o.where, "where", nil, "follow only objects for which `CONDITION` holds, for example status.phase=Running; lwcat checks it after the selectors; see 'lwcat help until'")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
 }
 
@@ -176,11 +189,38 @@ func (o *resourceOptions) validate() error {
 			return fmt.Errorf("--types: %q is not an event type; use Normal or Warning, or omit the flag to print both", name)
 		}
 	}
+	for _, text := range o.where {
+		parsed, err := condition.Parse(text)
+		if err == nil && !parsed.Plain {
+			err = fmt.Errorf("condition %q depends on several objects: use it with --until", text)
+		}
+		if err != nil {
+			return fmt.Errorf("--where: %w (see 'lwcat help until')", err)
+		}
+		o.conditions = append(o.conditions, parsed)
+	}
 	o.namespaces = compact(o.namespaces)
 	if o.allNamespaces {
 		o.namespaces = []string{""}
 	}
 	return nil
+}
+
+// selects applies --where to an event. An object that begins or ceases to match is added or deleted, as with a selector.
+func (o *resourceOptions) selects(e *output.Event) bool {
+	matches := func(object *lw.Object) bool {
+		return !slices.ContainsFunc(o.conditions, func(c *condition.Condition) bool { return !c.Matches(object) })
+	}
+	if e.Type != lw.Modified || e.Old == nil {
+		return matches(e.Object)
+	}
+	now, before := matches(e.Object), matches(e.Old)
+	if now && !before {
+		e.Type, e.Old = lw.Added, nil
+	} else if before && !now {
+		e.Type, e.Old = lw.Deleted, nil
+	}
+	return now || before
 }
 
 // objectName matches the name of a collection or an object.
@@ -213,10 +253,15 @@ func (o *resourceOptions) fromPath(path string) (resources []lw.Resource, err er
 	if parts[3] != "" || len(o.namespaces) == 0 {
 		return []lw.Resource{resource}, nil
 	}
-	for _, resource.Namespace = range o.namespaces {
+	return inEach(o.namespaces, resource), nil
+}
+
+// inEach returns the resource once for each namespace.
+func inEach(namespaces []string, resource lw.Resource) (resources []lw.Resource) {
+	for _, resource.Namespace = range namespaces {
 		resources = append(resources, resource)
 	}
-	return resources, nil
+	return resources
 }
 
 // eventTypes are the values of --types.

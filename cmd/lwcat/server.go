@@ -87,12 +87,12 @@ func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeconfig
 		return nil, context.Cause(ctx)
 	}
 	if errors.Is(err, kubeconfig.ErrNowhere) {
-		return nil, usageError{fmt.Errorf("%w: pass --server, or a kubeconfig with --kubeconfig or $KUBECONFIG", err)}
+		return nil, usageError{fmt.Errorf("%w: pass --context or --server, or a kubeconfig with --kubeconfig or $KUBECONFIG", err)}
 	}
 	if wrong, ok := errors.AsType[*kubeconfig.Error](err); ok && wrong.File == "" && wrong.Entry == "" { // caused by the flags
 		return nil, usageError{err}
 	}
-	return config, withHint(err, kubeconfigHint(err))
+	return config, err
 }
 
 // newTransport returns the transport that --transport selects.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"sync"
+	"strings"
 	"syscall"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
@@ -32,11 +30,9 @@ type stream struct {
 	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // reused for each event
 	badRequests    int            // number of responses with status 400 or 422
-	checks         sync.WaitGroup // requests that run in the background
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
-	defer s.checks.Wait()
 	client, err := s.client(transport)
 	if err != nil {
 		return err
@@ -55,9 +51,6 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 				return err
 			}
 			continue
-		}
-		if event.Type == lw.Synced && !s.synced {
-			s.checkNamespace(ctx, transport)
 		}
 		if last, err := s.handle(event, s.outputEvents(event, changes)); last || err != nil {
 			return err
@@ -116,7 +109,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	}
 	s.noInitialState = s.noInitialState && event.Type != lw.ListStarted
 	hidden := s.config.limits.watchOnly && !s.synced
-	seen, last := s.limiter.take(s.resource.String(), changes, !hidden)
+	seen, last := s.limiter.take(s.resource.String(), changes, hidden)
 	err = s.out.print(s, &event, seen, len(seen) == len(changes), hidden, !hidden && (!s.listing || last))
 	if errors.Is(err, syscall.EPIPE) && s.limiter.reason() == errDone {
 		return true, errDone // success, because the condition holds, even if the reader of the output has exited
@@ -128,10 +121,14 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	}
 	s.report(event, len(changes))
 	if event.Type == lw.Synced {
+		first := !s.synced
 		s.synced = true
 		last = s.markListed() || last
-		if s.config.limits.once && !last {
-			return true, s.missing()
+		if first && !last && s.store != nil && s.store.Len() == 0 {
+			err = s.empty()
+		}
+		if s.config.limits.once && !last || err != nil {
+			return true, err
 		}
 	}
 	if last {
@@ -160,30 +157,20 @@ func (e *notFoundError) Error() string {
 // logged.
 var errFailed = errors.New("the stream of a resource failed")
 
-// missing returns a *notFoundError if the stream names an object that does not exist, and otherwise nil.
-func (s *stream) missing() error {
-	if s.resource.Name == "" || s.store.Len() > 0 || s.config.limits.hasGoal() {
-		return nil
+// empty returns an error if the stream names an object that does not exist, unless --until or a flag asks for that. On
+// a terminal, it tells that a collection is empty.
+func (s *stream) empty() error {
+	o, r := &s.config.limits, &s.config.resources
+	required := o.verb != "" && o.until[0] != "delete" && o.until[0] != "create"
+	switch {
+	case r.wait || !required && len(o.until) > 0:
+	case s.resource.Name != "":
+		return &notFoundError{s.resource}
+	case required:
+		return errors.New("no matching resources found")
+	case s.config.output.terminal:
+		where := strings.TrimSuffix(" in "+s.resource.Namespace, " in ")
+		s.status.logf("no %s%s%s", shortName(s.resource), where, map[bool]string{false: ", watching"}[o.once])
 	}
-	return &notFoundError{s.resource}
-}
-
-// checkNamespace warns in the background if the namespace of an empty collection does not exist. It ignores errors,
-// because a user may lack permission to read namespaces.
-func (s *stream) checkNamespace(ctx context.Context, transport lw.Transport) {
-	name := s.resource.Namespace
-	if name == "" || name == "default" || s.store.Len() > 0 {
-		return
-	}
-	s.checks.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		body, err := transport.Open(ctx, &lw.Request{Path: "/api/v1/namespaces/" + name})
-		if err == nil {
-			_ = body.Close()
-		}
-		if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Code == http.StatusNotFound && status.Name == name { // otherwise, the response does not prove that the namespace is missing
-			s.status.logOnce("namespace %q does not exist%s", name, map[bool]string{false: ": waiting for it"}[s.config.limits.once])
-		}
-	})
+	return nil
 }

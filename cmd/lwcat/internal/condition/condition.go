@@ -18,6 +18,7 @@ const Grammar = `CONDITION
   exists                     at least one object exists
   deleted                    no object exists
   rollout                    all Deployments, StatefulSets and DaemonSets are rolled out
+  count OP N [&& TERM]...    the number of objects that match all terms is at least, at most or exactly N
   [any|all|none] TERM [&& TERM]...   any (the default), all or none of the objects match all terms;
                              without objects, only none holds
 TERM
@@ -33,7 +34,11 @@ VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status
 type Condition struct {
 	over    quantifier
 	terms   []term
-	rollout bool
+	Rollout bool       // whether the condition waits for a rollout
+	Fields  [][]string // paths of the fields that the condition reads; see [jsonpath.Path]
+	Plain   bool       // whether the condition consists only of terms
+	compare string     // operator between the number of matching objects and count; "" without count
+	count   string
 }
 
 type quantifier uint8
@@ -42,42 +47,43 @@ const (
 	anyOf quantifier = iota
 	allOf
 	noneOf
+	countOf
 )
-
-// SyntaxError reports an invalid condition.
-type SyntaxError struct{ Text, Problem string }
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.Text, e.Problem) }
 
 // complete contains the one-word conditions, which cannot be combined with other terms.
 var complete = map[string]Condition{
-	"exists": {}, "create": {}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
+	"exists": {}, "create": {}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, Rollout: true},
 }
 
-// Parse parses a condition. The error is a *[SyntaxError].
+// Parse parses a condition.
 func Parse(text string) (*Condition, error) {
 	rest := strings.TrimSpace(text)
 	if whole, ok := complete[strings.ToLower(rest)]; ok {
 		return &whole, nil
 	}
-	c := &Condition{}
-	rest = strings.TrimPrefix(rest, "jsonpath=") // kubectl wait requires this prefix
+	c := &Condition{Plain: true}
 	for over, word := range []string{"any ", "all ", "none "} {
 		if after, found := strings.CutPrefix(rest, word); found {
-			c.over, rest = quantifier(over), after
+			c.over, c.Plain, rest = quantifier(over), false, after
 			break
 		}
 	}
+	rest = strings.TrimPrefix(rest, "jsonpath=") // kubectl wait requires this prefix
 	for more := true; more; {
 		parts := termPattern.FindStringSubmatch(rest)
 		if parts == nil {
-			return nil, &SyntaxError{text, fmt.Sprintf("expected FIELD, FIELD OP VALUE or condition=TYPE, and && between them, but found %q; quote a value with special characters", rest)}
+			return nil, fmt.Errorf("condition %q: expected FIELD, FIELD OP VALUE or condition=TYPE, and && between them, but found %q; quote a value with special characters", text, rest)
 		}
-		t, err := parseTerm(parts[1], parts[2], parts[3])
-		if err != nil {
-			return nil, &SyntaxError{text, err.Error()}
+		if parts[1] == "count" && c.terms == nil && c.Plain {
+			if _, err := strconv.Atoi(parts[3]); err != nil {
+				return nil, fmt.Errorf("condition %q: expected a number, for example count>=3", text)
+			}
+			c.over, c.Plain, c.compare, c.count = countOf, false, parts[2], parts[3]
+		} else if t, err := c.parseTerm(parts[1], parts[2], parts[3]); err != nil {
+			return nil, fmt.Errorf("condition %q: %w", text, err)
+		} else {
+			c.terms = append(c.terms, t)
 		}
-		c.terms = append(c.terms, t)
 		rest, more = rest[len(parts[0]):], parts[4] != ""
 	}
 	return c, nil
@@ -89,25 +95,24 @@ var termPattern = regexp.MustCompile(`(?s)^\s*(` + quoted + `|[^\s=!<>&|,"'{}]+)
 // quoted matches a string in quotes, or a path in braces.
 const quoted = `"[^"]*"|'[^']*'|\{(?:"[^"]*"|'[^']*'|[^}"'])*\}`
 
-// Rollout reports whether the condition waits for a rollout.
-func (c *Condition) Rollout() bool { return c.rollout }
-
 // NeedsAll reports whether the condition depends on every object, so that it cannot be decided from a part of the
 // collection.
 func (c *Condition) NeedsAll() bool { return c.over != anyOf }
 
-func (c *Condition) matches(o *lw.Object) bool {
+// Matches reports whether an object matches all terms.
+func (c *Condition) Matches(o *lw.Object) bool {
 	return !slices.ContainsFunc(c.terms, func(t term) bool { return !t(o) })
 }
 
 // term is a condition on one object.
 type term func(*lw.Object) bool
 
-func parseTerm(field, operator, value string) (term, error) {
+func (c *Condition) parseTerm(field, operator, value string) (term, error) {
 	if field == "condition" && strings.Trim(operator, "=") == "" && value != "" {
+		c.Fields = append(c.Fields, []string{"status", "conditions"})
 		return conditionTerm(value)
 	}
-	left, err := parsePath(field)
+	left, err := c.parsePath(field)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +122,7 @@ func parseTerm(field, operator, value string) (term, error) {
 	literal := unquote(value)
 	right := func(*lw.Object) (string, bool) { return literal, true }
 	if literal == value && isField.MatchString(value) {
-		path, err := parsePath(value)
+		path, err := c.parsePath(value)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +143,7 @@ var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
 // parsePath returns a function that returns the first value at a path. It accepts kubectl's forms .status.phase and
 // {.status.phase}, and also status.phase.
-func parsePath(text string) (func(*lw.Object) lw.Value, error) {
+func (c *Condition) parsePath(text string) (func(*lw.Object) lw.Value, error) {
 	text = unquote(text)
 	if !strings.ContainsAny(text, ".[") {
 		return nil, fmt.Errorf("%s is not a field path: write condition=%[1]s for a condition, or .%[1]s for a field at the top level", cmp.Or(text, `""`))
@@ -147,6 +152,7 @@ func parsePath(text string) (func(*lw.Object) lw.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("expected a field path such as status.phase, but %w", err)
 	}
+	c.Fields = append(c.Fields, path.Fields)
 	return func(o *lw.Object) (first lw.Value) {
 		for first = range path.Find(o.Get("")) {
 			break

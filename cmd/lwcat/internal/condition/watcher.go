@@ -3,16 +3,21 @@ package condition
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Watcher evaluates conditions while collections change. It is not safe for concurrent use.
 type Watcher struct {
 	conditions []*Condition
-	matching   []map[objectKey]struct{} // matching objects of each condition
-	unlisted   int                      // number of collections whose first list is not complete yet
-	objects    int                      // number of existing objects
+	matching   []map[objectKey]*lw.Object // matching objects of each condition
+	unlisted   int                        // number of collections whose first list is not complete yet
+	objects    int                        // number of existing objects
+	deleted    *lw.Object                 // the object that was deleted last, or nil
 }
 
 type objectKey struct {
@@ -24,7 +29,7 @@ type objectKey struct {
 func Watch(conditions []*Condition, collections int) *Watcher {
 	w := &Watcher{conditions: conditions, unlisted: collections}
 	for range conditions {
-		w.matching = append(w.matching, map[objectKey]struct{}{})
+		w.matching = append(w.matching, map[objectKey]*lw.Object{})
 	}
 	return w
 }
@@ -36,14 +41,14 @@ func (w *Watcher) Put(collection string, o *lw.Object, isNew bool) (err error) {
 	}
 	key := objectKey{collection, lw.KeyOf(o)}
 	for i, c := range w.conditions {
-		matches := c.matches(o)
-		if c.rollout {
+		matches := c.Matches(o)
+		if c.Rollout {
 			if matches, err = rolledOut(o); err != nil {
 				return err
 			}
 		}
 		if matches {
-			w.matching[i][key] = struct{}{}
+			w.matching[i][key] = o
 		} else {
 			delete(w.matching[i], key)
 		}
@@ -54,9 +59,23 @@ func (w *Watcher) Put(collection string, o *lw.Object, isNew bool) (err error) {
 // Delete removes an object.
 func (w *Watcher) Delete(collection string, o *lw.Object) {
 	w.objects--
+	w.deleted = o
 	for _, matching := range w.matching {
 		delete(matching, objectKey{collection, lw.KeyOf(o)})
 	}
+}
+
+// Results returns the objects for which the first condition holds, sorted by name. If it holds because there are none,
+// the result is the object that was deleted last.
+func (w *Watcher) Results() (objects []*lw.Object) {
+	if w.conditions[0].over == noneOf && w.deleted != nil {
+		return []*lw.Object{w.deleted}
+	}
+	for _, o := range w.matching[0] {
+		objects = append(objects, o)
+	}
+	slices.SortFunc(objects, func(a, b *lw.Object) int { return strings.Compare(lw.KeyOf(a).String(), lw.KeyOf(b).String()) })
+	return objects
 }
 
 // Restore records an object from an earlier run. The server has not confirmed yet that it exists, so no condition holds
@@ -81,14 +100,15 @@ func (w *Watcher) holds(i int) bool {
 	switch w.conditions[i].over {
 	case allOf:
 		return w.unlisted == 0 && w.objects > 0 && matching == w.objects
+	case countOf:
+		return w.unlisted == 0 && jsonpath.Holds(strconv.Itoa(matching), w.conditions[i].compare, w.conditions[i].count)
 	case noneOf:
 		return w.unlisted == 0 && matching == 0
 	}
 	return matching > 0
 }
 
-// rolledOut reports whether an object's rollout is complete, by the same rules as kubectl rollout status. The error
-// is a *[RolloutError].
+// rolledOut reports whether an object's rollout is complete, by the same rules as kubectl rollout status.
 func rolledOut(o *lw.Object) (done bool, err error) {
 	switch kind := o.Kind(); {
 	case kind != "Deployment" && kind != "StatefulSet" && kind != "DaemonSet":

@@ -62,7 +62,7 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 		if ok && too {
 			c.members(path, was, is)
 			before, _ := was.shared(is)
-			if after, _ := is.shared(was); !slices.Equal(before, after) {
+			if after, _ := is.shared(was); c.filter.selects(path) && !slices.Equal(before, after) {
 				c.changes = append(c.changes, Change{Path: path, Old: arrayOf(before), New: arrayOf(after), Reorder: true})
 			}
 			return
@@ -190,26 +190,37 @@ func (p Path) startsWith(path Path) bool {
 }
 
 // Filter selects which parts of an object to compare. The zero Filter selects the whole object.
-type Filter []Path
+type Filter struct{ only, ignored []Path }
 
-// Ignoring returns a filter that ignores paths such as metadata.annotations.example\.com/x, status.conditions[*].message
-// or spec.containers[web].image, and their descendants.
-func Ignoring(paths []string) (f Filter, err error) {
-	for _, text := range paths {
+// NewFilter returns a filter that selects the paths in only, or the whole object if there are none, except the ignored
+// paths. A path such as metadata.annotations.example\.com/x, status.conditions[*].message or spec.containers[web].image
+// includes its descendants.
+func NewFilter(only, ignored []string) (f Filter, err error) {
+	for i, text := range slices.Concat(only, ignored) {
 		if !validPath.MatchString(text) {
-			return nil, fmt.Errorf("%q is not a path such as status.conditions[*].message", text)
+			return f, fmt.Errorf("%q is not a path such as status.conditions[*].message", text)
 		}
-		f = append(f, step.FindAllString(text, -1))
+		if path := step.FindAllString(text, -1); i < len(only) {
+			f.only = append(f.only, path)
+		} else {
+			f.ignored = append(f.ignored, path)
+		}
 	}
 	return f, nil
 }
 
 // skips reports whether the filter ignores a path, and whether it may ignore a descendant of the path.
 func (f Filter) skips(path Path) (whole, part bool) {
-	for _, p := range f {
+	for _, p := range f.ignored {
 		if p.startsWith(path) {
 			whole, part = whole || len(p) == len(path), part || len(p) > len(path)
 		}
 	}
-	return whole, part
+	above := slices.ContainsFunc(f.only, func(p Path) bool { return p.startsWith(path) })
+	return whole || !above && !f.selects(path), part || above && !f.selects(path)
+}
+
+// selects reports whether the filter selects the whole path, apart from ignored paths.
+func (f Filter) selects(path Path) bool {
+	return f.only == nil || slices.ContainsFunc(f.only, func(p Path) bool { return len(p) <= len(path) && p.startsWith(path[:len(p)]) })
 }

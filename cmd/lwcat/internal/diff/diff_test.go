@@ -67,15 +67,15 @@ func TestFilter(t *testing.T) {
 		{"metadata spec status.conditions[*].t", "status.conditions[Ready].s: 1 -> 2"},
 		{"metadat meta.data metadata status spec.n.m", "spec.n: 1 -> 2"},
 	} {
-		filter, err := Ignoring(strings.Fields(c.ignore))
+		filter, err := NewFilter(nil, strings.Fields(c.ignore))
 		require.NoError(t, err)
 		require.Equal(t, c.want, describe(Compare(value(t, old), value(t, new), filter)), c.ignore)
 	}
-	filter, err := Ignoring([]string{"metadata.annotations.b"})
+	filter, err := NewFilter(nil, []string{"metadata.annotations.b"})
 	require.NoError(t, err)
 	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(value(t, `{"metadata":{}}`), value(t, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`), filter)), "the filter must also apply within a new object")
 	for _, text := range []string{"", "a..b", "a.", "a[", "a[].b", `a\`} {
-		_, err := Ignoring([]string{text})
+		_, err := NewFilter(nil, []string{text})
 		require.ErrorContains(t, err, "is not a path such as status.conditions[*].message")
 	}
 }

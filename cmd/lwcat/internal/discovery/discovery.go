@@ -56,6 +56,16 @@ func (all *Resources) Find(name string) (*served.TypeInfo, error) {
 	return nil, &UnknownError{Name: name, Nearest: all.nearest(word)}
 }
 
+// Category returns the watchable resources in a category such as all.
+func (all *Resources) Category(name string) (types []*served.TypeInfo) {
+	for _, r := range all.Names() {
+		if slices.Contains(r.Categories, strings.ToLower(name)) {
+			types = append(types, r.TypeInfo)
+		}
+	}
+	return types
+}
+
 // UnknownError reports that the server has no resource with the given name.
 type UnknownError struct {
 	Name    string

@@ -57,7 +57,11 @@ func (t Template) append(out []byte, current, root lw.Value, text func(lw.Value)
 }
 
 // Path is a parsed path.
-type Path struct{ walk step }
+type Path struct {
+	walk step
+	// Fields are the names on the path. [] stands for elements. They end before the first step that needs an object.
+	Fields []string
+}
 
 // Find iterates over the values that the path selects.
 func (p *Path) Find(object lw.Value) iter.Seq[lw.Value] {
@@ -155,6 +159,16 @@ func compareNumbers(a, b string) (order int, ok bool) {
 	return cmp.Compare(x, y), err == nil && err2 == nil
 }
 
+// Fields returns the fields of the paths that begin at the object.
+func (t Template) Fields() (all [][]string) {
+	for _, n := range t {
+		if n.path != nil {
+			all = append(all, n.path.Fields)
+		}
+	}
+	return all
+}
+
 // Parse parses a template. The error contains the position and the expected syntax.
 func Parse(text string) (Template, error) {
 	p := &parser{text: text}
@@ -175,18 +189,28 @@ func ParsePath(text string) (*Path, error) {
 		inner = "." + inner
 	}
 	p := &parser{text: inner}
-	path := p.path()
+	path := p.newPath()
 	if p.at < len(p.text) {
 		p.expected("a dot or [")
 	}
-	return &Path{path}, p.err
+	return path, p.err
 }
 
 // parser parses text. After an error, it moves to the end so that all loops terminate.
 type parser struct {
-	text string
-	at   int
-	err  error
+	text   string
+	at     int
+	err    error
+	fields []string // of the current path; the last is "*" if later steps are unknown
+}
+
+func (p *parser) newPath() *Path {
+	p.fields = nil
+	walk := p.path()
+	if end := slices.Index(p.fields, "*"); end >= 0 {
+		p.fields = p.fields[:end]
+	}
+	return &Path{walk, p.fields}
 }
 
 func (p *parser) expected(what string) {
@@ -259,14 +283,14 @@ func (p *parser) nodes(inRange bool) (nodes Template) {
 			n.text = p.quoted()
 			p.expect("}")
 		case p.match(rangeWord) != "":
-			n = node{path: &Path{p.path()}, loops: true}
+			n = node{path: p.newPath(), loops: true}
 			p.expect("}")
 			n.body = p.nodes(true)
 		case inRange && p.match(endWord) != "":
 			p.expect("}")
 			return nodes
 		default:
-			n.path = &Path{p.path()}
+			n.path = p.newPath()
 			p.expect("}")
 		}
 		nodes = append(nodes, n)
@@ -289,6 +313,7 @@ func (p *parser) path() step {
 		switch descends := p.take(".."); {
 		case descends:
 			at = at.then(toDescendants)
+			p.fields = append(p.fields, "*")
 			fallthrough
 		case p.take("."):
 			if c := p.peek(); !descends && p.at-start <= 2 && (c == ' ' || c == '}') {
@@ -310,13 +335,15 @@ func (p *parser) path() step {
 // member parses a name, in which a backslash escapes a character, or *.
 func (p *parser) member() step {
 	if p.take("*") {
+		p.fields = append(p.fields, "*")
 		return toAll
 	}
-	name := p.match(memberName)
+	name := escaped.ReplaceAllString(p.match(memberName), "$1")
 	if name == "" {
 		p.expected("a name")
 	}
-	return toMember(escaped.ReplaceAllString(name, "$1"))
+	p.fields = append(p.fields, name)
+	return toMember(name)
 }
 
 func (p *parser) isQuote() bool { return p.peek() == '"' || p.peek() == '\'' }
@@ -342,17 +369,20 @@ var requote = strings.NewReplacer(`\\`, `\\`, `\'`, `'`, `\"`, `\"`, `"`, `\"`)
 // brackets parses the rest of a bracket expression, including the closing bracket.
 func (p *parser) brackets() (s step) {
 	p.match(space)
-	switch {
+	field := "[]"
+	switch fields := p.fields; {
 	case p.take("*"):
 		s = toAll
 	case p.take("?("):
 		s = p.filter()
 		p.expect(")")
+		p.fields = fields // without those in the filter
 	default:
 		var each []step
 		for more := true; more; more = p.take(",") {
 			if p.match(space); p.isQuote() {
-				each = append(each, toMember(p.quoted()))
+				field = p.quoted()
+				each = append(each, toMember(field))
 			} else {
 				each = append(each, p.slice())
 			}
@@ -360,6 +390,7 @@ func (p *parser) brackets() (s step) {
 		}
 		s = toEach(each)
 	}
+	p.fields = append(p.fields, field)
 	p.expect("]")
 	return s
 }

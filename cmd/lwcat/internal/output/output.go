@@ -41,7 +41,10 @@ type Options struct {
 	Namespaces bool // print namespaces in the wide format
 	Resources  bool // print resources in the wide format
 
-	Ignore []string // paths that diff ignores, for example "status.conditions[*].lastProbeTime"; nil selects the defaults
+	Fields [][]string // set by New: paths of the fields that jsonpath prints
+
+	Only   []string // paths that diff shows, for example "spec"; nil means all
+	Ignore []string // more paths that diff ignores, for example "status.conditions[*].lastProbeTime"
 }
 
 // textFormat is a Format that appends an event's text to dst. It never holds events back.

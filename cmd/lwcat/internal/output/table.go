@@ -175,8 +175,8 @@ func since(now time.Time, timestamp string) string {
 // kubectl events.
 func eventRow(e *Event, opts *Options) (r row) {
 	of := e.Object
-	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "metadata.creationTimestamp")
-	seen := since(e.Time, last)
+	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime")
+	seen := cmp.Or(since(e.Time, last), "<unknown>")
 	if count := first(of, "series.count", "count", "deprecatedCount"); count != "" && count != "0" && count != "1" {
 		seen += fmt.Sprintf(" (x%s over %s)", count, since(e.Time, first(of, "firstTimestamp", "deprecatedFirstTimestamp", "eventTime")))
 	}
@@ -230,15 +230,10 @@ func wideRow(e *Event, opts *Options) (r row) {
 	return r
 }
 
-// customColumn is a column of the custom-columns format.
-type customColumn struct {
-	header string
-	path   *jsonpath.Path
-}
-
 // newCustomColumns returns the format for columns such as "NAME:.metadata.name,PHASE:.status.phase".
 func newCustomColumns(text string, opts *Options) (Format, error) {
-	var columns []customColumn
+	var headers []string
+	var paths []*jsonpath.Path
 	for _, spec := range columnSpec.FindAllString(strings.TrimSpace(text), -1) {
 		header, path, found := strings.Cut(spec, ":")
 		if !found || header == "" {
@@ -248,29 +243,27 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 		if err != nil {
 			return nil, err
 		}
-		columns = append(columns, customColumn{header, parsed})
+		headers, paths = append(headers, header), append(paths, parsed)
 	}
-	if columns == nil {
+	if headers == nil {
 		return nil, errors.New("expected at least one column")
 	}
-	return newTable(opts, func(e *Event) row { return customRow(columns, e, opts) }), nil
-}
-
-func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
-	r.titled = true
-	if opts.Types {
-		r.add("EVENT", e.Type.String(), typeColors[e.Type])
-	}
-	for _, c := range columns {
-		var values []string
-		for value := range c.path.Find(e.Object.Get("")) {
-			if text := value.String(); text != "" {
-				values = append(values, text)
-			}
+	return newTable(opts, func(e *Event) (r row) {
+		r.titled = true
+		if opts.Types {
+			r.add("EVENT", e.Type.String(), typeColors[e.Type])
 		}
-		r.add(c.header, cmp.Or(strings.Join(values, ","), "<none>"), noColor)
-	}
-	return r
+		for i, path := range paths {
+			var values []string
+			for value := range path.Find(e.Object.Get("")) {
+				if text := value.String(); text != "" {
+					values = append(values, text)
+				}
+			}
+			r.add(headers[i], cmp.Or(strings.Join(values, ","), "<none>"), noColor)
+		}
+		return r
+	}), nil
 }
 
 // columnSpec matches one column, up to a comma outside brackets and quotes.
@@ -281,17 +274,8 @@ func summarize(o *lw.Object) string {
 	if o.Get("metadata.deletionTimestamp").Exists() {
 		return "Terminating"
 	}
-	switch o.Kind() {
-	case "Node":
-		state := condition(o)
-		if o.Get("spec.unschedulable").Bool() {
-			state += ",SchedulingDisabled"
-		}
-		return strings.TrimSpace(state + " " + o.Get("status.nodeInfo.kubeletVersion").String())
-	case "DaemonSet":
+	if o.Kind() == "DaemonSet" {
 		return ratio(o, "status.numberReady", "status.desiredNumberScheduled") + " ready"
-	case "Job":
-		return strings.TrimSpace(condition(o) + " " + ratio(o, "status.succeeded", "spec.completions"))
 	}
 	if state := first(o, "status.containerStatuses[0].state.waiting.reason", "status.phase"); state != "" {
 		return state

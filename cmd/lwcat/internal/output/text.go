@@ -46,15 +46,10 @@ func appendObjects(dst []byte, e *Event, opts *Options) []byte {
 	return append(dst, '}')
 }
 
-// quote returns text as a JSON string. It is fast for valid names and resourceVersions, which need no escapes.
+// quote returns text as a JSON string.
 func quote(text string) string {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text) // encoding a string cannot fail
-			return string(quoted)
-		}
-	}
-	return `"` + text + `"`
+	quoted, _ := json.Marshal(text) // encoding a string cannot fail
+	return string(quoted)
 }
 
 // appendWire formats an event like the watch API: {"type":…,"object":…}.
@@ -157,6 +152,9 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !opts.Types {
+		opts.Fields = parsed.Fields()
+	}
 	valueText := lw.Value.String
 	if opts.Terminal {
 		valueText = func(v lw.Value) string { return plainLines(v.String()) }
@@ -170,26 +168,24 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 	}), nil
 }
 
-// appendName formats an object's name like kubectl, for example "pod/web-0" or "deployment.apps/web".
 func appendName(dst []byte, e *Event, opts *Options) []byte {
 	if opts.Types {
 		dst = fmt.Appendf(dst, "%-9s", e.Type)
 	}
-	return append(dst, Plain(nameOfKind(e)+"/"+e.Object.GetName())+"\n"...)
+	name := Name(e.Object)
+	if e.Object.Kind() == "PartialObjectMetadata" {
+		name = e.Resource + "/" + e.Object.GetName()
+	}
+	return append(dst, Plain(name)+"\n"...)
 }
 
-// nameOfKind returns the lower-case kind with its group, for example "pod" or "deployment.apps". For
-// PartialObjectMetadata, it returns the resource name.
-func nameOfKind(e *Event) string {
-	kind := strings.ToLower(e.Object.Kind())
-	group, _, found := strings.Cut(e.Object.APIVersion(), "/")
-	switch {
-	case kind == "partialobjectmetadata":
-		return e.Resource
-	case found:
-		return kind + "." + group
+// Name returns an object's name like kubectl, for example "pod/web-0" or "deployment.apps/web".
+func Name(o *lw.Object) string {
+	kind := strings.ToLower(o.Kind())
+	if group, _, found := strings.Cut(o.APIVersion(), "/"); found {
+		kind += "." + group
 	}
-	return kind
+	return kind + "/" + o.GetName()
 }
 
 // newDiff returns the format that prints changes:
@@ -200,11 +196,8 @@ func nameOfKind(e *Event) string {
 //
 // It prints nothing for changes that the filter ignores.
 func newDiff(_ string, opts *Options) (Format, error) {
-	ignore := opts.Ignore
-	if ignore == nil {
-		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the header line shows the resourceVersion, and managedFields are noise
-	}
-	filter, err := diff.Ignoring(ignore)
+	// The header line shows the resourceVersion, and managedFields are noise.
+	filter, err := diff.NewFilter(opts.Only, append([]string{"metadata.resourceVersion", "metadata.managedFields"}, opts.Ignore...))
 	return textFormat(func(dst []byte, e *Event) []byte {
 		var changes []diff.Change
 		if e.Type == lw.Modified && e.Old != nil {

@@ -30,9 +30,9 @@ func FuzzTables(f *testing.F) {
 	f.Add(`{"type":"ERROR","object":{"kind":"Status","code":410}}`, true)
 	f.Fuzz(func(t *testing.T, text string, watch bool) {
 		req := &lw.Request{Path: "/p", Watch: watch}
-		tables := New(&recordingTransport{text: text}, false)
+		tables := New(&recordingTransport{text: text})
 		whole, err := read(t, tables, req)
-		again := New(byteTransport{text}, false)
+		again := New(byteTransport{text})
 		single, singleErr := read(t, again, req)
 		require.Equal(t, whole, single)
 		require.Equal(t, err, singleErr)

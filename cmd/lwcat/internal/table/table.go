@@ -28,20 +28,13 @@ const maxMember = 1 << 20
 // ordinary objects.
 type Transport struct {
 	transport lw.Transport
-	include   string
 	frame     int // maximum size of a row or a watch event, in bytes
 	columns   atomic.Pointer[[]string]
 }
 
-// New returns a transport that requests Tables. Their rows contain whole objects or, if metadataOnly is true, only
-// metadata.
-func New(over lw.Transport, metadataOnly bool) *Transport {
-	include := "Object"
-	if metadataOnly {
-		include = "Metadata"
-	}
-	return &Transport{transport: over, include: include, frame: maxFrame}
-}
+// New returns a transport that requests Tables. Their rows contain whole objects, because a list of metadata does not
+// show which resource it belongs to.
+func New(over lw.Transport) *Transport { return &Transport{transport: over, frame: maxFrame} }
 
 // Columns returns the column names from the latest Table.
 func (t *Transport) Columns() []string {
@@ -77,7 +70,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if asked.Query != "" {
 		asked.Query += "&"
 	}
-	asked.Query += "includeObject=" + t.include
+	asked.Query += "includeObject=Object"
 	response, err := t.transport.Open(ctx, &asked)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ const columns = `"columnDefinitions":[{"name":"Name"},{"name":"Ready"}]`
 func TestListsOfTables(t *testing.T) {
 	a := &recordingTransport{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7","continue":"x"},` + columns + `,
 		"rows":[{"cells":["a",1],"object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}},{"cells":["b","<\u003e"],"object":{"kind":"Pod","metadata":{"name":"b"}}}]}`}
-	tables := New(a, false)
+	tables := New(a)
 	text, err := read(t, tables, &lw.Request{Path: "/p", Query: "limit=500", Accept: "application/json;drop=metadata.managedFields"})
 	require.NoError(t, err)
 	require.Equal(t, `{"metadata":{"resourceVersion":"7","continue":"x"},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"lwcat.cells":["a",1]},`+
@@ -67,18 +67,11 @@ func TestEmptyTableIsReplacedByList(t *testing.T) {
 	req := &lw.Request{Path: "/p", Query: "limit=500", Accept: "application/json"}
 	for _, rows := range []string{``, `,"rows":[]`, `,"rows":null`, `,"rows":[],"rows":null`, `,"rows":{}`} {
 		a := &recordingTransport{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + rows + `}`, next: list}
-		text, err := read(t, New(a, false), req)
+		text, err := read(t, New(a), req)
 		require.NoError(t, err)
 		require.Equal(t, list, text)
 		require.Equal(t, req, a.req)
 	}
-}
-
-func TestMetadataOnly(t *testing.T) {
-	a := &recordingTransport{text: "{}"}
-	_, err := read(t, New(a, true), &lw.Request{})
-	require.NoError(t, err)
-	require.Equal(t, "includeObject=Metadata", a.req.Query)
 }
 
 func TestWatchesOfTables(t *testing.T) {
@@ -86,7 +79,7 @@ func TestWatchesOfTables(t *testing.T) {
 	broken := errors.New("broken")
 	a := &recordingTransport{err: broken, text: `{"type":"ADDED","object":{"kind":"Table",` + columns + `,"rows":[{"cells":["a"],"object":{"metadata":{"name":"a"}}}]}}
 		{"type":"BOOKMARK","object":{"kind":"Table","columnDefinitions":null,"rows":[{"cells":[""],"object":{"metadata":{"resourceVersion":"9"}}}]}}` + status}
-	tables := New(a, false)
+	tables := New(a)
 	text, err := read(t, tables, &lw.Request{Watch: true})
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, `{"type":"ADDED","object":{"metadata":{"name":"a"},"lwcat.cells":["a"]}}`+"\n"+
@@ -96,16 +89,16 @@ func TestWatchesOfTables(t *testing.T) {
 
 func TestOtherResponsesAreUnchanged(t *testing.T) {
 	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`, `<html>`, ``, ` `, `{"metadata":{},"kind":"Table"}`, `{"kind":7}`} {
-		got, err := read(t, New(&recordingTransport{text: text}, true), &lw.Request{})
+		got, err := read(t, New(&recordingTransport{text: text}), &lw.Request{})
 		require.NoError(t, err)
 		require.Equal(t, text, got)
 	}
 	for _, text := range []string{`{"type":"ADDED","object":{"kind":"Pod"}}`, `[1]`} {
-		got, err := read(t, New(&recordingTransport{text: text}, true), &lw.Request{Watch: true})
+		got, err := read(t, New(&recordingTransport{text: text}), &lw.Request{Watch: true})
 		require.NoError(t, err)
 		require.Equal(t, text+"\n", got)
 	}
-	_, err := read(t, New(&recordingTransport{text: "<html>"}, true), &lw.Request{Watch: true})
+	_, err := read(t, New(&recordingTransport{text: "<html>"}), &lw.Request{Watch: true})
 	require.ErrorIs(t, err, lw.ErrInvalidResponse)
 	require.EqualError(t, err, "the response is not valid: expected a Table")
 }
@@ -114,7 +107,7 @@ func TestOtherResponsesAreUnchanged(t *testing.T) {
 func TestMalformedTables(t *testing.T) {
 	table := `{"kind":"Table","metadata":{},"rows":[{"cells":[1],"object":{"a":1}},{"cells":[1]}]}`
 	for cut := range len(table) {
-		_, err := read(t, New(&recordingTransport{text: table[:cut]}, true), &lw.Request{})
+		_, err := read(t, New(&recordingTransport{text: table[:cut]}), &lw.Request{})
 		if cut >= len(`{"kind":"Table"`) {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, table[:cut])
 		} else {
@@ -122,7 +115,7 @@ func TestMalformedTables(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{`"rows":[7x]`, `"rows":[{"cells":}]`, `x`, `"columnDefinitions":]`} {
-		_, err := read(t, New(&recordingTransport{text: `{"kind":"Table",` + wrong + `}`}, true), &lw.Request{})
+		_, err := read(t, New(&recordingTransport{text: `{"kind":"Table",` + wrong + `}`}), &lw.Request{})
 		require.ErrorIs(t, err, lw.ErrInvalidResponse, wrong)
 	}
 }
@@ -153,7 +146,7 @@ func TestTableMemoryLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			heap := memory.NewHeap()
 			endless := &memory.Endless{First: c.first, Then: c.then, Most: 5 << 20, Heap: heap}
-			tables := New(bodyTransport{endless}, false)
+			tables := New(bodyTransport{endless})
 			tables.frame = frame
 			body, err := tables.Open(t.Context(), &lw.Request{Watch: c.watch})
 			require.NoError(t, err)

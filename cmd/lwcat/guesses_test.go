@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// openAPI is a part of the schema that a real server publishes for Pods.
+const openAPI = `{"paths":{"/api/v1/pods":{"get":{"x-kubernetes-group-version-kind":{"group":"","kind":"Pod","version":"v1"}}}},"components":{"schemas":{
+	"Meta":{"properties":{"name":{"type":"string"},"labels":{"additionalProperties":{"type":"string"}}}},
+	"Status":{"properties":{"phase":{"type":"string"},"conditions":{"items":{"allOf":[{"$ref":"#/components/schemas/Condition"}]}}}},
+	"Condition":{"properties":{"type":{},"status":{}}},
+	"Pod":{"properties":{"metadata":{"allOf":[{"$ref":"#/components/schemas/Meta"}]},"spec":{"x-kubernetes-preserve-unknown-fields":true},"status":{"$ref":"#/components/schemas/Status"}},
+		"x-kubernetes-group-version-kind":[{"group":"","kind":"Pod","version":"v1"}]}}}}`
+
+// guessable starts a server with a few objects and with a schema for Pods.
+func guessable(t *testing.T) *lwtest.Server {
+	server := start(t, nil)
+	create(t, server, "pods", `{"metadata":{"name":"web-0","labels":{"app":"web"}},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`)
+	create(t, server, "pods", `{"metadata":{"name":"web-1","labels":{"app":"web"}},"status":{"phase":"Pending"}}`)
+	create(t, server, "deployments.apps", `{"metadata":{"name":"web","generation":1},"spec":{"replicas":0},"status":{"observedGeneration":1}}`)
+	create(t, server, "nodes", named("n1"))
+	create(t, server, "events", `{"metadata":{"name":"e"},"type":"Normal","reason":"Pulled","involvedObject":{"kind":"Pod","name":"web-0"}}`)
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/openapi/v3/api/v1" }, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		fmt.Fprint(w, openAPI)
+	})
+	return server
+}
+
+// guesses are commands that a user of kubectl may guess. Each works, or fails with a message that names the next command.
+var guesses = []struct {
+	args   string
+	code   int
+	stdout string // the whole output, or a part after …
+	stderr string // a part of the messages, or "" if there must be none
+}{
+	// kubectl's commands
+	{"get pods", 0, "…pods", ""},
+	{"get pods -o name", 0, "pod/web-0\npod/web-1\n", ""},
+	{"get pod web-0 -o name", 0, "pod/web-0\n", ""},
+	{"get pods web-0 web-1 -o name", 0, "…pod/web-1\n", ""},
+	{"get pod/web-0 deploy/web -o name", 0, "…deployment.apps/web\n", ""},
+	{"get pods -w --count 2 -o name", 0, "pod/web-0\npod/web-1\n", ""},
+	{"get pods --watch=false -o name", 0, "pod/web-0\npod/web-1\n", ""},
+	{"pods --watch=false -o name", 0, "pod/web-0\npod/web-1\n", ""},
+	{"get nodes -o wide", 0, "…n1", ""},
+	{"get pod nosuch", 1, "", `pods "nosuch" not found`},
+	{"get pod nosuch --ignore-not-found", 0, "", ""},
+	{"get all -o name", 0, "…deployment.apps/web\n", ""},
+	{"all --once -o name", 0, "…pod/web-0\n", ""},
+	{"describe pod web-0", 0, "…phase: Running", ""},
+	{"api-resources", 0, "…deployments                              deploy       apps/v1", ""},
+	{"get po -l app=web --field-selector metadata.name=web-1 -o name", 0, "pod/web-1\n", ""},
+	{"pod web-1 --once -o name", 0, "pod/web-1\n", ""},
+	{"pod web-9", 1, "", `pods "web-9" not found`},
+	{"pod/web-9", 1, "", `pods "web-9" not found`},
+	{"wait pod/web-0 --for=condition=Ready", 0, "pod/web-0 condition met\n", ""},
+	{"wait pod web-0 --for=condition=ready", 0, "pod/web-0 condition met\n", ""},
+	{"wait pod/web-1 --for=condition=Ready --timeout=50ms", 1, "", "timed out after 50ms waiting for the condition on pod/web-1"},
+	{"wait pod/web-0 --for=jsonpath={.status.phase}=Running", 0, "pod/web-0 condition met\n", ""},
+	{"wait pod/web-0 --for=jsonpath='{.status.phase}'=Running", 0, "pod/web-0 condition met\n", ""},
+	{"wait pods -l app=web --for=condition=Ready --timeout=50ms", 1, "", "timed out after 50ms"},
+	{"wait pods -l app=web --for=create", 0, "…pod/web-", ""},
+	{"wait pod/nosuch --for=delete", 0, "", ""},
+	{"wait pod/nosuch --for=condition=Ready", 1, "", `pods "nosuch" not found`},
+	{"wait pods -l app=nosuch --for=condition=Ready", 1, "", "no matching resources found"},
+	{"wait pod/web-0", 2, "", "wait needs --for, for example --for=condition=Ready"},
+	{"rollout status deploy/web", 0, "deployment \"web\" successfully rolled out\n", ""},
+	{"rollout status deployment web", 0, "deployment \"web\" successfully rolled out\n", ""},
+	{"rollout restart deploy/web", 2, "", "use kubectl rollout restart deploy/web"},
+	{"rollout status pod/web-0", 2, "", "needs Deployments, StatefulSets or DaemonSets"},
+	{"delete pod web-0", 2, "", "use kubectl delete pod web-0"},
+	{"logs web-0", 2, "", "use kubectl logs web-0"},
+	{"apply -f x.yaml", 2, "", "unknown shorthand flag: 'f'"},
+	{"events --for pod/web-0 --once -o line", 0, "…Pulled", ""},
+	// flags
+	{"pods --max-events 1 -o name", 0, "pod/web-0\n", ""},
+	{"pods --count x", 2, "", `--count is "x": expected a number`},
+	{"pods --once=maybe", 2, "", `--once is "maybe": expected true or false`},
+	{"pods --timeout 5", 2, "", `--timeout is "5": expected a time with a unit, such as 30s or 5m`},
+	{"pods --diff --once", 0, "…ADDED pods default/web-0", ""},
+	{"pods --resource-version 0", 2, "", `--from is "0": expected a resourceVersion such as 12345`},
+	{"pods --no-headers --once -o wide", 0, "…web-0", ""},
+	{"pods --show-labels --once", 2, "", "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels"},
+	{"pods -L app --once", 2, "", "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app"},
+	{"pods --sort-by=.metadata.name --once", 2, "", "use --once -o name | sort"},
+	{"pods --color=always --once -o line", 0, "…\x1b[32mADDED\x1b[0m", ""},
+	{"pods --color=sometimes --once", 2, "", "expected auto, always or never"},
+	{"pods -q --once", 2, "", "use >/dev/null to hide the events"},
+	{"pods -v=6 --once -o name", 0, "pod/web-0\npod/web-1\n", "> GET /api/v1/"},
+	{"pods -v=0 --once -o name", 0, "pod/web-0\npod/web-1\n", ""},
+	{"pods --type Normal", 2, "", "use --event ADDED for kinds of changes, or --types=Warning for Events"},
+	{"pods -o go-template={{.x}}", 2, "", "use jsonpath, custom-columns or jq instead"},
+	{"pods -o jsonpath={.status.phas} --once", 0, "", "pods have no field status.phas: did you mean phase?"},
+	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions.[].nosuch"},
+	// conditions
+	{"pods --until count>=2", 0, "pod/web-0 condition met\npod/web-1 condition met\n", ""},
+	{"pods --until count>=3 --timeout 50ms", 3, "", "timed out after 50ms waiting for count>=3"},
+	{"pods --until foo=3", 2, "", "foo is not a field path: write condition=foo"},
+	{"pods --until .foo=3", 2, "", "pods have no field foo"},
+	{"pods --until status.phas=Running", 2, "", "pods have no field status.phas: did you mean phase?"},
+	{"pods --until spec.anything --timeout 50ms", 3, "", "timed out"},
+	{"pods --until metadata.labels.app=web -o name", 0, "pod/web-0\n", ""},
+	{"pods --until ready", 2, "", "write condition=ready"},
+	{"pod/web-0 --until Ready", 2, "", "write condition=Ready"},
+	{"pods --where status.phase=Running --once -o name", 0, "pod/web-0\n", ""},
+	{"pods --where deleted --once", 2, "", "depends on several objects: use it with --until"},
+	{"pods --where status.nosuch=1 --once", 2, "", "pods have no field status.nosuch"},
+	{"pods --event deleted --once", 0, "", ""},
+	{"pods --event changed --once", 2, "", `--event is "changed": expected ADDED, MODIFIED or DELETED`},
+	{"nodes --until rollout", 2, "", "needs Deployments, StatefulSets or DaemonSets, not nodes"},
+	{"pods -l bad( --once", 1, "", `unable to parse requirement: "bad("`},
+}
+
+func TestGuessedCommands(t *testing.T) {
+	require.GreaterOrEqual(t, len(guesses), 60)
+	server := guessable(t)
+	for _, guess := range guesses {
+		t.Run(guess.args, func(t *testing.T) {
+			code, stdout, stderr := lwcat(t, append([]string{"-s", server.URL}, strings.Fields(guess.args)...)...)
+			require.Equal(t, guess.code, code, stderr)
+			if part, found := strings.CutPrefix(guess.stdout, "…"); found {
+				require.Contains(t, stdout, part)
+			} else {
+				require.Equal(t, guess.stdout, stdout)
+			}
+			require.Contains(t, stderr, guess.stderr)
+			if guess.stderr == "" {
+				require.Empty(t, stderr)
+			}
+			if guess.code == exitError {
+				require.Equal(t, 1, strings.Count(stderr, guess.stderr), "the message appears once")
+			}
+		})
+	}
+}
+
+// TestUntilPrintsOnlyTheResultInPipes checks that Secrets do not appear in logs of jobs that wait for them.
+func TestUntilPrintsOnlyTheResultInPipes(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "secrets", `{"metadata":{"name":"db"},"data":{"password":"czNjcmV0"}}`)
+	code, out, errs := lwcat(t, "-s", server.URL, "secrets", "--until", "exists")
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, "secret/db condition met\n", out)
+	var terminal lockedBuffer
+	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "secrets", "--until", "exists"}, &terminal, &lockedBuffer{}, true))
+	require.Contains(t, terminal.String(), "ADDED")
+	code, out, _ = lwcat(t, "-s", server.URL, "secrets", "--until", "exists", "-o", "jsonl")
+	require.Equal(t, exitDone, code)
+	require.Contains(t, out, "czNjcmV0")
+}
+
+func TestEmptyCollectionsAreNamedOnTerminals(t *testing.T) {
+	server := start(t, nil)
+	for args, want := range map[string]string{
+		"deploy --timeout 300ms":      "lwcat: no deployments.apps in default, watching\n",
+		"deploy -A --timeout 300ms":   "lwcat: no deployments.apps, watching\n",
+		"deploy --once -n shop":       "lwcat: no deployments.apps in shop\n",
+		"nodes --once":                "lwcat: no nodes\n",
+		"deploy --until deleted":      "",
+		"deploy/web --wait --once":    "",
+		"deploy/web --timeout 300ms":  "lwcat: deployments.apps \"web\" not found\n",
+		"deploy/web --until deleted ": "",
+	} {
+		var errs lockedBuffer
+		run(t.Context(), append([]string{"-s", server.URL}, strings.Fields(args)...), &lockedBuffer{}, &errs, true)
+		require.Equal(t, want, errs.String(), args)
+	}
+	_, _, errs := lwcat(t, "-s", server.URL, "deploy", "--once")
+	require.Empty(t, errs, "a script can count the lines of an empty output")
+}
+
+// TestWaitFailsWithoutServer checks that --wait is no success if the run ends before a server has answered.
+func TestWaitFailsWithoutServer(t *testing.T) {
+	gone := start(t, nil)
+	gone.Close()
+	code, _, errs := lwcat(t, "-s", gone.URL, "pods", "--wait", "--timeout", "50ms")
+	require.Equal(t, exitTimeout, code)
+	require.Contains(t, errs, "timed out after 50ms waiting for the server and the resources")
+	code, _, errs = lwcat(t, "-s", start(t, nil).URL, "pods", "--wait", "--timeout", "300ms")
+	require.Equal(t, exitDone, code, errs)
+}
+
+// TestWhereIsAView checks that an object that begins or ceases to match is added or deleted.
+func TestWhereIsAView(t *testing.T) {
+	server := start(t, nil)
+	phase := func(name, phase string) {
+		create(t, server, "pods", `{"metadata":{"name":"`+name+`"},"status":{"phase":"`+phase+`"}}`)
+	}
+	phase("a", "Running")
+	phase("b", "Pending")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var out, errs lockedBuffer
+	done := make(chan int)
+	go func() {
+		done <- run(ctx, []string{"-s", server.URL, "pods", "--where", "status.phase=Running", "--event", "added,deleted", "-o", "name", "--output-watch-events"}, &out, &errs, false)
+	}()
+	eventually(t, "the matching object", func() bool { return strings.Contains(out.String(), "pod/a") && len(server.Open(lwtest.Watches)) > 0 })
+	phase("b", "Running")
+	eventually(t, "an object that begins to match", func() bool { return strings.Contains(out.String(), "pod/b") })
+	create(t, server, "pods", `{"metadata":{"name":"a","labels":{"x":"y"}},"status":{"phase":"Running"}}`) // hidden by --event
+	phase("a", "Failed")
+	eventually(t, "an object that ceases to match", func() bool { return strings.Contains(out.String(), "DELETED") })
+	require.Equal(t, "ADDED    pod/a\nADDED    pod/b\nDELETED  pod/a\n", out.String())
+	cancel(errInterrupted)
+	require.Equal(t, exitInterrupted, <-done)
+}

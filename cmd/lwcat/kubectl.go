@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// kubectlVerbs are the kubectl verbs that fromKubectl accepts.
+var kubectlVerbs = []string{"get", "list", "describe", "watch", "wait", "rollout"}
+
+// otherVerbs are kubectl commands that lwcat does not have.
+var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificate cluster-info config cordon cp create debug delete diff drain edit exec explain expose label logs patch port-forward proxy replace run scale set taint top uncordon")
+
+// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, get
+// lists once unless -w is set, and wait and rollout status print only the result.
+func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, err error) {
+	if c.limits.once = c.limits.once || flags.Changed("watch") && !c.limits.watch; len(args) == 0 {
+		return args, nil
+	}
+	verb, names := args[0], slices.Clone(args[1:])
+	switch {
+	case slices.Contains(otherVerbs, verb):
+		return nil, fmt.Errorf("follows objects only: use kubectl %s", strings.Join(args, " "))
+	case !slices.Contains(kubectlVerbs, verb):
+		return args, nil
+	case verb == "rollout" && (len(names) == 0 || names[0] != "status"):
+		return nil, fmt.Errorf("follows objects only: use kubectl %s, or lwcat rollout status deploy/NAME", strings.Join(args, " "))
+	case verb == "rollout":
+		names = names[1:]
+		c.limits.verb, c.limits.until = verb, []string{"rollout"}
+	case verb == "wait":
+		if err := c.waitFor(flags); err != nil {
+			return nil, err
+		}
+	case verb != "watch" && !c.limits.watch && !c.limits.hasGoal():
+		c.limits.once = true
+	}
+	if len(names) > 1 && !strings.Contains(names[0], "/") {
+		for i, name := range names[1:] {
+			names[i+1] = names[0] + "/" + name
+		}
+		names = names[1:]
+	}
+	if verb == "describe" && !flags.Changed("output") {
+		c.output.name = "yaml"
+	}
+	return names, nil
+}
+
+// waitFor converts the flags of kubectl wait.
+func (c *config) waitFor(flags *pflag.FlagSet) error {
+	goal := c.resources.about
+	if goal == "" {
+		return errors.New("wait needs --for, for example --for=condition=Ready, --for=delete or --for=jsonpath='{.status.phase}'=Running")
+	}
+	if goal != "delete" && goal != "create" {
+		goal = "all " + goal
+	}
+	c.limits.verb, c.limits.until, c.resources.about = "wait", []string{goal}, ""
+	switch {
+	case !flags.Changed("timeout"):
+		c.limits.timeout = 30 * time.Second
+	case c.limits.timeout == 0: // kubectl then checks once
+		c.limits.once = true
+	}
+	return nil
+}
+
+// aliases maps names of flags to the names that lwcat uses.
+var aliases = map[string]string{"max-events": "count", "resource-version": "from", "v": "verbose", "events": "event", "ignore-not-found": "wait"}
+
+// advice maps flags of kubectl to what to write instead.
+var advice = map[string]string{
+	"L":             "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
+	"label-columns": "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
+	"show-labels":   "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
+	"sort-by":       "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.metadata.name)'",
+	"q":             "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
+	"quiet":         "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
+	"type":          "use --event ADDED for kinds of changes, or --types=Warning for Events",
+	"since":         "use --from RESOURCEVERSION or --resume FILE",
+}
+
+// explainFlag replaces the parser's error: it adds what to write instead of an unknown flag, and names the expected
+// value of a known one.
+func explainFlag(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		expected := map[string]string{
+			"bool": "true or false", "int": "a number", "count": "a number", "duration": "a time with a unit, such as 30s or 5m",
+		}[invalid.GetFlag().Value.Type()]
+		return fmt.Errorf("--%s is %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), expected)
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	if advice[name] != "" {
+		return fmt.Errorf("%w: %s", err, advice[name])
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := nearest.Likely(name, names); len(near) > 0 && len(name) > 2 {
+		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	}
+	return err
+}
+
+// printTypes prints the resources that can be watched, like kubectl api-resources.
+func (s *connection) printTypes(ctx context.Context, out io.Writer) error {
+	all, err := discovery.Ask(ctx, s.transport)
+	if err != nil {
+		return err
+	}
+	const format = "%-40s %-12s %-32s %-10v %s\n"
+	fmt.Fprintf(out, format, "NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
+	for _, r := range all.Names() {
+		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")
+		fmt.Fprintf(out, format, output.Plain(r.Name), output.Plain(strings.Join(r.ShortNames, ",")), output.Plain(version), r.Namespaced, output.Plain(r.Kind))
+	}
+	return errDone
+}
