@@ -28,7 +28,7 @@ const (
 	Waiting State = iota
 	// Listing means that the first list is in progress.
 	Listing
-	// Live means that a watch is open.
+	// Live means that a watch is open, or that the next one is being opened because the server has closed the last one cleanly.
 	Live
 	// Stale means that the watch is broken, or that the objects were restored and the server has not confirmed them yet.
 	Stale
@@ -175,8 +175,8 @@ func (n *collection) decide() (State, error) {
 	switch {
 	case n.scope.gone && n.running == n.scope && n.Store().Len() == 0:
 		return Gone, errNoType
-	case n.scope.gone:
-		return Stale, errNoType
+	case n.scope.gone: // the objects have not been reported as deleted yet
+		return Unavailable, errNoType
 	case n.scope.err != nil:
 		return Unavailable, n.scope.err
 	case stream.Phase == lw.Live:
@@ -286,14 +286,19 @@ func (n *collection) observe(event lw.Event[Packed], in *scope) {
 		n.synced = n.synced || in == n.scope // otherwise the run is about to end
 	case lw.Interrupted:
 		cause := event.Interruption.Err
-		if errors.Is(cause, lw.ErrWatchClosed) && !event.Interruption.Relist {
-			return // every watch ends after some minutes, and the next one follows at once
+		if goesOn(event.Interruption) {
+			return
 		}
 		if errors.Is(cause, lw.ErrNotFound) {
 			n.catalog.settleUntil = time.Now().Add(settleFor)
 		}
 	}
 	n.update()
+}
+
+// goesOn reports whether a watch has only ended because every watch ends after some minutes. The next one then follows at once.
+func goesOn(i *lw.Interruption) bool {
+	return errors.Is(i.Err, lw.ErrWatchClosed) && !i.Relist && i.Delay <= time.Second
 }
 
 // saveInterval is the time between two saves of a collection.

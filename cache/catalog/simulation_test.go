@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ type world struct {
 	forbidden map[string]bool // "plural" or "namespace/plural"
 	down      map[string]bool // with the key "server", every request fails
 	broken    map[string]bool // plurals whose requests fail with 503
+	slow      map[string]bool // plurals whose requests take 10 seconds
+	sent      []time.Time     // when each request arrived
 }
 
 var namespaces = []string{"a", "b", "c"}
@@ -48,6 +51,68 @@ func (w *world) fails(r lwtest.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.down["server"] || ok && w.broken[plural]
+}
+
+// delays reports whether the server is slow to answer a request. It also records the request.
+func (w *world) delays(r lwtest.Request) bool {
+	_, plural, ok := collectionOf(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent = append(w.sent, time.Now())
+	return ok && w.slow[plural]
+}
+
+func delay(w http.ResponseWriter, r *http.Request, server http.Handler) {
+	select {
+	case <-time.After(10 * time.Second):
+		server.ServeHTTP(w, r)
+	case <-r.Context().Done():
+	}
+}
+
+// hidden returns the types that seem to be live although the catalog does not watch them.
+func (w *world) hidden(c *catalog.Catalog) map[catalog.Type]time.Time {
+	synctest.Wait()
+	watched := map[string]bool{}
+	for _, r := range w.server.Open(lwtest.Watches) {
+		_, plural, _ := collectionOf(r)
+		watched[plural] = true
+	}
+	hidden := map[catalog.Type]time.Time{}
+	for _, s := range c.Statuses() {
+		w.mu.Lock()
+		slow := w.slow[s.Resource] // the server may not have answered the request for the next watch yet
+		w.mu.Unlock()
+		if s.State == catalog.Live && !watched[s.Resource] && !slow {
+			hidden[s.Type] = s.Since
+		}
+		require.Equal(w.t, s.State >= catalog.Stale, s.State >= catalog.Stale && s.Cause != nil, "%s is %s without a cause", s.Type, s.State)
+	}
+	return hidden
+}
+
+// checkHidden requires that each failed watch is reported within two seconds. Before that, a clean close may be in progress.
+func (w *world) checkHidden(c *catalog.Catalog) {
+	before := w.hidden(c)
+	if len(before) == 0 {
+		return
+	}
+	time.Sleep(2 * time.Second)
+	for of, since := range w.hidden(c) {
+		require.NotEqual(w.t, before[of], since, "%s is not watched", of)
+	}
+}
+
+// checkBudget requires that no second had more requests than the budget.
+func (w *world) checkBudget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for first := range w.sent {
+		for d := 1; first+100+50*d < len(w.sent) && d < 60; d++ {
+			took := w.sent[first+100+50*d].Sub(w.sent[first])
+			require.GreaterOrEqual(w.t, took, time.Duration(d)*time.Second-20*time.Millisecond, "%d requests in %v", 100+50*d, took)
+		}
+	}
 }
 
 // collectionOf returns the collection of a list or watch.
@@ -85,7 +150,7 @@ func (w *world) step() {
 		return fmt.Sprint(name, " ", of[name])
 	}
 	did := ""
-	switch w.random.IntN(14) {
+	switch w.random.IntN(15) {
 	case 0:
 		version := []string{"v1", "v2"}[w.random.IntN(2)]
 		define(w.server, i, version)
@@ -114,6 +179,8 @@ func (w *world) step() {
 	case 8, 9:
 		w.server.Delete(id, namespace, strconv.Itoa(w.random.IntN(4)))
 		did = "delete " + id
+	case 10:
+		did = "slow " + flip(w.slow, plural)
 	default:
 		w.server.Put(id, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": strconv.Itoa(w.random.IntN(4))}, "n": w.random.IntN(1000)})
 		did = "put " + id
@@ -127,6 +194,7 @@ func (w *world) heal() {
 	defer w.mu.Unlock()
 	clear(w.forbidden)
 	clear(w.broken)
+	clear(w.slow)
 	clear(w.down)
 }
 
@@ -172,7 +240,8 @@ func TestCatalogEqualsServerAfterFaults(t *testing.T) {
 func simulate(t *testing.T, seed uint64) {
 	opts := &catalog.Options{Namespaces: namespaces, Warn: func(string, ...any) {}}
 	server, c := start(t, opts)
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), server: server, forbidden: map[string]bool{}, broken: map[string]bool{}, down: map[string]bool{}, exists: map[string]bool{}}
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), server: server, forbidden: map[string]bool{}, broken: map[string]bool{}, slow: map[string]bool{}, down: map[string]bool{}, exists: map[string]bool{}}
+	server.Fail(w.delays, 1<<30, delay)
 	server.Fail(w.fails, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 503, Reason: "ServiceUnavailable", Message: "down"}))
 	server.Fail(w.refused, 1<<30, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden", Message: "forbidden"}))
 	for i := range customTypes / 2 {
@@ -180,7 +249,6 @@ func simulate(t *testing.T, seed uint64) {
 		w.exists[fmt.Sprintf("thing%ds.example.com", i)] = true
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	begun := time.Now()
 	var tasks sync.WaitGroup
 	tasks.Go(func() { c.Run(ctx) })
 	var mu sync.Mutex
@@ -197,8 +265,11 @@ func simulate(t *testing.T, seed uint64) {
 			t.Log(strings.Join(w.log, "\n"))
 		}
 	}()
-	for range 170 {
+	for i := range 170 {
 		w.step()
+		if i%10 == 0 {
+			w.checkHidden(c)
+		}
 		time.Sleep(time.Duration(w.random.ExpFloat64() * float64([]time.Duration{time.Millisecond, time.Second, 5 * time.Second}[w.random.IntN(3)])))
 	}
 	w.heal()
@@ -206,8 +277,7 @@ func simulate(t *testing.T, seed uint64) {
 	synctest.Wait()
 	mu.Lock()
 	defer mu.Unlock()
-	requests := len(server.Requests(func(lwtest.Request) bool { return true }))
-	require.LessOrEqual(t, requests, 100+50*int(time.Since(begun).Seconds()))
+	w.checkBudget()
 
 	for _, status := range c.Statuses() {
 		w.log = append(w.log, fmt.Sprintf("STATUS %s %s %s %s since %s %v objects %d namespaces %v", status.Type, status.Version, status.State, status.Cause, time.Since(status.Since), status.Cause, status.Objects, status.Namespaces))
@@ -231,7 +301,7 @@ func simulate(t *testing.T, seed uint64) {
 		_, objects := server.State(of.String())
 		listed, err := snapshot.List(of, "", "")
 		require.NoError(t, err)
-		found := 0
+		found, bytes := 0, 0
 		for ref, object := range listed {
 			want := objects[strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")]
 			require.NotNil(t, want, "%s does not exist on the server", ref)
@@ -239,8 +309,11 @@ func simulate(t *testing.T, seed uint64) {
 			require.NotNil(t, f.objects[ref], "%s is missing in the changes", ref)
 			require.Equal(t, object.Raw(), f.objects[ref].Raw())
 			found++
+			bytes += len(object.Raw())
 		}
 		require.Len(t, objects, found, "%s", of)
+		status := statusOf(c, of)
+		require.Equal(t, []int{found, bytes}, []int{status.Objects, int(status.Bytes)}, "%s", of)
 		present += found
 	}
 	require.Len(t, f.objects, present)

@@ -147,9 +147,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		event     lw.Event[Packed]
 	}
 	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
-	options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent, StopOn: func(cause error) bool {
-		return !errors.Is(cause, lw.ErrWatchClosed)
-	}}
+	options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent}
 	events, from := make(chan received), s.versions
 	var streams sync.WaitGroup
 	defer streams.Wait()
@@ -183,7 +181,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		event.ResourceVersion = s.version()
 		switch event.Type {
 		case lw.Interrupted:
-			if !event.Interruption.Final {
+			if goesOn(event.Interruption) {
 				continue
 			}
 			err = event.Interruption.Err
