@@ -257,6 +257,36 @@ func TestReadShowsSubresources(t *testing.T) {
 	}
 }
 
+// TestReadAfterRemovalOfFinalizer answers a patch like a real server that deletes the object, because the patch removes the
+// last finalizer. The response has the version from before the deletion.
+func TestReadAfterRemovalOfFinalizer(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	put(t, server, "a", "web:1")
+	pod := &corev1.Pod{}
+	require.NoError(t, c.Get(t.Context(), key, pod))
+	metadata := fmt.Sprintf(`{"name":"a","namespace":"shop","uid":%q,"resourceVersion":%q`, pod.UID, pod.ResourceVersion)
+	for more, waits := range map[string]bool{
+		`,"deletionTimestamp":"2026-01-01T00:00:00Z"}`:                                   true,
+		`,"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":0}`:    true,
+		`,"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":30}`:   false, // waits for the kubelet
+		`,"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["example.com/keep"]}`: false,
+		`}`: false,
+	} {
+		server.Fail(func(r lwtest.Request) bool { return r.Method == "PATCH" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Pod","metadata":%s%s}`, metadata, more)
+		})
+		require.NoError(t, c.Patch(t.Context(), pod.DeepCopy(), client.RawPatch(types.MergePatchType, []byte("{}"))))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		err := c.Get(ctx, key, &corev1.Pod{})
+		cancel()
+		require.Equal(t, waits, errors.Is(err, context.DeadlineExceeded), "%s: %v", more, err)
+	}
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	eventually(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), key, pod)) })
+}
+
 // TestReadYourWritesAllocates compares the allocations to start a cache of 10,000 Pods and to read one Pod with those of
 // controller-runtime's client without consistency.
 func TestReadYourWritesAllocates(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // recorder is an [http.RoundTripper] that records the writes of a client. Writes to objects and subresources look alike
@@ -28,10 +28,8 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	// The event of a deletion may arrive before the response, so the store is searched for the object first.
 	began, stored := r.written.Load(), map[*follower]string{}
-	if request.Method == http.MethodDelete {
-		for f, to := range r.targets(request) {
-			stored[f], _ = f.progress.UID(to.key.Namespace, to.key.Name)
-		}
+	for f, to := range r.targets(request) {
+		stored[f], _ = f.progress.UID(to.key.Namespace, to.key.Name)
 	}
 	response, err := r.next.RoundTrip(request)
 	if err != nil || response.StatusCode/100 != 2 {
@@ -47,12 +45,15 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	// The result of a write without a resourceVersion is unknown, except for a deletion.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
-	w, deleted := write{number: r.written.Add(1), version: object.ResourceVersion}, types.UID("")
-	if w.version == "" && request.Method == http.MethodDelete {
+	w, uid := write{number: r.written.Add(1), version: object.ResourceVersion}, object.UID
+	switch deletion := request.Method == http.MethodDelete; {
+	case deletion && w.version == "":
 		var status metav1.Status
 		if w.absent = decode(body, &status) == nil; status.Details != nil {
-			deleted = status.Details.UID
+			uid = status.Details.UID
 		}
+	case !deletion && object.DeletionTimestamp != nil && len(object.Finalizers) == 0 && ptr.Deref(object.DeletionGracePeriodSeconds, 0) == 0:
+		w.version, w.absent = "", true // an update that removes the last finalizer deletes the object, and returns an older version
 	}
 	for f, to := range r.targets(request) {
 		own := w
@@ -61,7 +62,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 		case to.subresource == "token" || !to.scope.contains(to.key): // a token does not change its ServiceAccount
 			continue
 		case w.absent && !to.scope.filtered(): // with selectors, the object may leave the collection and come back before its deletion
-			own.uid, own.seen = string(deleted), deleted != "" && stored[f] == string(deleted)
+			own.uid, own.seen = string(uid), uid != "" && stored[f] == string(uid)
 		case w.version != "" && to.subresource == "":
 			own.absent = !to.scope.labels.Matches(labels.Set(object.Labels))
 		}
