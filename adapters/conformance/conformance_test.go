@@ -22,6 +22,11 @@ func TestControllerRuntimeSuites(t *testing.T) {
 			ours := runSuite(t, source, suite, binary, assets, "listwatch")
 			t.Logf("pkg/%s: %d of %d specs pass with client-go, %d of %d with listwatch",
 				suite, stock.count("passed"), len(stock), ours.count("passed"), len(ours))
+			for spec, state := range ours {
+				if state != "passed" {
+					t.Logf("pkg/%s: %s: %s with listwatch, %s with client-go", suite, spec, state, stock[spec])
+				}
+			}
 			require.NotZero(t, stock.count("passed"))
 			require.Empty(t, lost(stock, ours), "no spec may pass only with client-go")
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// results maps the full text of each Ginkgo spec to its state, for example "passed".
+// results maps the full text of each Ginkgo spec to its state, for example "passed" or "skipped: needs a cluster".
 type results map[string]string
 
 func (r results) count(state string) (n int) {
@@ -39,10 +39,11 @@ func TestLostSpecsAreFound(t *testing.T) {
 		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"works","State":"passed"},
 		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is the same text","State":"passed"},
 		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is the same text","State":"failed"},
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is skipped","State":"skipped","Failure":{"Message":"no reason"}},
 		{"ContainerHierarchyTexts":null,"LeafNodeType":"BeforeSuite","LeafNodeText":"","State":"passed"}
 	]}]`), 0o600))
 	read := readReport(t, path, nil)
-	require.Equal(t, results{"A / works": "passed", "A / is the same text": "failed"}, read)
+	require.Equal(t, results{"A / works": "passed", "A / is the same text": "failed", "A / is skipped": "skipped: no reason"}, read)
 	require.Equal(t, 1, read.count("passed"))
 	require.Equal(t, []string{"A / is the same text: failed"}, lost(results{"A / works": "passed", "A / is the same text": "passed"}, read))
 	require.Equal(t, []string{"B: "}, lost(results{"B": "passed"}, read))
@@ -60,6 +61,7 @@ func readReport(t *testing.T, path string, output []byte) results {
 			LeafNodeType            string
 			LeafNodeText            string
 			State                   string
+			Failure                 struct{ Message string } // why the spec was skipped
 		}
 	}
 	require.NoError(t, json.Unmarshal(text, &suites))
@@ -69,6 +71,9 @@ func readReport(t *testing.T, path string, output []byte) results {
 			name := strings.Join(append(spec.ContainerHierarchyTexts, spec.LeafNodeText), " / ")
 			if spec.LeafNodeType == "It" && (got[name] == "" || got[name] == "passed") {
 				got[name] = spec.State
+				if spec.State == "skipped" {
+					got[name] += ": " + spec.Failure.Message
+				}
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func suites() []string {
 	if chosen := os.Getenv("CONFORMANCE"); chosen != "" {
 		return strings.Split(chosen, ",")
 	}
-	return []string{"cache", "source", "client", "controller", "builder"}
+	return []string{"cache", "source", "client", "controller", "builder", "manager"}
 }
 
 // constructor is a template for a Go file that defines the function newCache. Its parameter is the package name.
@@ -34,11 +34,17 @@ func copyOfControllerRuntime(t *testing.T) string {
 	require.NotEmpty(t, module, "controller-runtime is not in the module cache")
 	to := t.TempDir()
 	copyTree(t, module, to)
-	for _, pattern := range []string{"pkg/cache/cache_test.go", "pkg/cache/informer_cache_test.go", "pkg/cluster/cluster.go"} {
-		replaceConstructor(t, filepath.Join(to, pattern))
+	for path, name := range map[string]string{
+		"pkg/cache/cache_test.go": "cache_test", "pkg/cache/informer_cache_test.go": "cache_test", "pkg/cluster/cluster.go": "cluster",
+		"pkg/client/consistency_envtest_test.go": "client_test", "pkg/source/source_suite_test.go": "source_test",
+	} {
+		replaceConstructor(t, filepath.Join(to, path))
+		file := "newcache.go"
+		if strings.HasSuffix(path, "_test.go") {
+			file = "newcache_test.go"
+		}
+		write(t, filepath.Join(to, filepath.Dir(path), file), fmt.Sprintf(constructor, name))
 	}
-	write(t, filepath.Join(to, "pkg/cache/newcache_test.go"), fmt.Sprintf(constructor, "cache_test"))
-	write(t, filepath.Join(to, "pkg/cluster/newcache.go"), fmt.Sprintf(constructor, "cluster"))
 	requireAdapters(t, to)
 	return to
 }
