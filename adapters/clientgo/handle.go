@@ -15,10 +15,14 @@ import (
 // handle stands for an object that its reader will copy. Instead of copying a decoded struct, it decodes a new one, so
 // no decoded struct stays in memory.
 type handle struct {
-	decoder *decoder
-	object  *object
-	shared  bool // the reader wants to share nested values with other readers
+	metav1.Object // empty; readers need only the metadata that the methods below return
+	decoder       *decoder
+	object        *object
+	shared        bool // the reader wants to share nested values with other readers
 }
+
+// noMetadata is the rest of the metadata of each *handle.
+var noMetadata metav1.Object = &metav1.ObjectMeta{}
 
 // handle returns a *handle for o, or the transform's result if the store keeps that instead of an encoding. If o could
 // not be decoded before, it returns the error.
@@ -26,7 +30,7 @@ func (d *decoder) handle(o *object, shared bool) (any, error) {
 	if known := o.decoded.Load(); known != nil && (known.strong != nil || known.err != nil) {
 		return known.strong, known.err
 	}
-	return &handle{d, o, shared}, nil
+	return &handle{noMetadata, d, o, shared}, nil
 }
 
 // GetObjectKind implements [runtime.Object].
@@ -52,9 +56,9 @@ func structOf(obj any) any {
 	return obj
 }
 
-// newStruct decodes an object into a struct that the caller may modify. If another reader already uses a struct that
-// was decoded from JSON, newStruct copies that one instead, because JSON is slow to decode. If shared is set, only the
-// outermost struct or map is new. It must be new, because controller-runtime sets the kind in it.
+// newStruct decodes an object into a struct that the caller may modify. If a decoded struct is still in memory, for example
+// because a handler has just received it, newStruct copies that one instead, because decoding is slower. If shared is set,
+// only the outermost struct or map is new. It must be new, because controller-runtime sets the kind in it.
 func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 	if shared {
 		value, err := d.read(o, true)
@@ -68,32 +72,20 @@ func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 		outer.Elem().Set(reflect.ValueOf(value).Elem())
 		return outer.Interface().(runtime.Object), nil
 	}
-	if _, ok := o.encoded.(*message); !ok {
-		if known, ok := d.value(o.decoded.Load()).(runtime.Object); ok {
-			return known.DeepCopyObject(), nil
-		}
+	if known, ok := d.value(o.decoded.Load()).(runtime.Object); ok {
+		return known.DeepCopyObject(), nil
 	}
 	return d.decode(o.encoded)
 }
 
-// GetObjectMeta implements [metav1.ObjectMetaAccessor]. Readers use the metadata to match labels, so it contains only the
-// metadata that the store can read without decoding the object.
-func (h *handle) GetObjectMeta() metav1.Object {
-	return &metadata{metav1.ObjectMeta{
-		Namespace: h.object.GetNamespace(), Name: h.object.GetName(), UID: types.UID(h.object.GetUID()),
-		ResourceVersion: h.object.GetResourceVersion(),
-	}, h.object}
-}
+// Readers use the metadata to match labels. These methods return the metadata that the store can read without decoding the
+// object. A reader that selects all objects does not call GetLabels.
 
-// metadata reads the labels only when a reader asks for them. controller-runtime gets each object's metadata even if it
-// selects all objects, and then does not look at the labels.
-type metadata struct {
-	metav1.ObjectMeta
-	of *object
-}
-
-// GetLabels returns the labels of the stored object.
-func (m *metadata) GetLabels() map[string]string { return labelsOf(m.of) }
+func (h *handle) GetNamespace() string         { return h.object.GetNamespace() }
+func (h *handle) GetName() string              { return h.object.GetName() }
+func (h *handle) GetUID() types.UID            { return types.UID(h.object.GetUID()) }
+func (h *handle) GetResourceVersion() string   { return h.object.GetResourceVersion() }
+func (h *handle) GetLabels() map[string]string { return labelsOf(h.object) }
 
 // undecodable is the copy of an object that cannot be decoded. Its type name appears in controller-runtime's error.
 type undecodable struct{ *handle }
