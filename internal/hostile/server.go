@@ -25,6 +25,9 @@ type Server struct {
 	watches, listed atomic.Int64                    // numbers of watches, and of lists and pages
 	up              atomic.Pointer[context.Context] // done while the server is unreachable
 
+	// Log is called for each request, also while the server is unreachable. Set it before the first request, or leave it nil.
+	Log func(r *http.Request)
+
 	// Cut breaks all connections. The server is unreachable until Resume is called.
 	Cut context.CancelFunc
 }
@@ -80,6 +83,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond handles a request and reports whether the response is complete. If not, the connection must break.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request) (complete bool) {
+	if s.Log != nil {
+		s.Log(r)
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := &call{Server: s, request: r, w: w, q: r.URL.Query(), ctx: ctx, cancel: cancel}

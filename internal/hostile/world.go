@@ -196,6 +196,15 @@ func (w *World) UIDs() map[string]string {
 	return uids
 }
 
+// Versions returns the resourceVersion of each ConfigMap, by name.
+func (w *World) Versions() map[string]string {
+	versions := map[string]string{}
+	for _, e := range w.latest() {
+		versions[e.Key] = w.version(int(e.Revision))
+	}
+	return versions
+}
+
 // Values returns the value of data.v of each ConfigMap, by name.
 func (w *World) Values() map[string]string {
 	values := map[string]string{}

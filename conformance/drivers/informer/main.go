@@ -1,0 +1,60 @@
+// Command informer is the driver for the informer of package cache.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log"
+	"os"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+type line struct {
+	Type            string `json:"type"`
+	Key             string `json:"key,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	UID             string `json:"uid,omitempty"`
+}
+
+func main() {
+	transport, err := lwhttp.New(os.Args[1], nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: os.Args[2], Namespace: os.Args[3]}, lw.RawCodec{}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out := json.NewEncoder(os.Stdout)
+	printed := func(l line) {
+		if err := out.Encode(l); err != nil {
+			log.Fatal(err)
+		}
+	}
+	phase := lw.Waiting
+	informer := cache.NewInformer(client, nil)
+	for _, changes := range informer.Follow(context.Background()) {
+		for _, change := range changes {
+			kind, o := "MODIFIED", change.New
+			switch change.Type {
+			case lw.Added:
+				kind = "ADDED"
+			case lw.Deleted:
+				kind, o = "DELETED", change.Old
+			}
+			printed(line{kind, o.GetNamespace() + "/" + o.GetName(), o.GetResourceVersion(), o.GetUID()})
+		}
+		if now := informer.State().Phase; now != phase {
+			phase = now
+			switch phase {
+			case lw.Live:
+				printed(line{Type: "LIVE"})
+			case lw.Stale:
+				printed(line{Type: "STALE"})
+			}
+		}
+	}
+}

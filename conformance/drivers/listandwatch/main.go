@@ -1,0 +1,74 @@
+// Command listandwatch is the driver for lw.ListAndWatch. It keeps the resourceVersions of the objects, so that it can
+// print a list as changes.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log"
+	"os"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+type line struct {
+	Type            string `json:"type"`
+	Key             string `json:"key,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	UID             string `json:"uid,omitempty"`
+}
+
+func main() {
+	transport, err := lwhttp.New(os.Args[1], nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: os.Args[2], Namespace: os.Args[3]}, lw.RawCodec{}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out := json.NewEncoder(os.Stdout)
+	printed := func(l line) {
+		if err := out.Encode(l); err != nil {
+			log.Fatal(err)
+		}
+	}
+	held, listed := map[string]line{}, map[string]bool{}
+	for event := range lw.ListAndWatch(context.Background(), client, nil) {
+		var l line
+		if o := event.Object; o != nil {
+			l = line{"MODIFIED", o.GetNamespace() + "/" + o.GetName(), o.GetResourceVersion(), o.GetUID()}
+		}
+		before, known := held[l.Key]
+		switch event.Type {
+		case lw.ListStarted:
+			clear(listed)
+		case lw.Added, lw.Modified:
+			if !known {
+				l.Type = "ADDED"
+			}
+			if listed[l.Key] = true; before.ResourceVersion != l.ResourceVersion || before.UID != l.UID {
+				printed(l)
+				held[l.Key] = l
+			}
+		case lw.Deleted:
+			if l.Type = "DELETED"; known {
+				printed(l)
+			}
+			delete(held, l.Key)
+		case lw.Synced:
+			for key, old := range held {
+				if old.Type = "DELETED"; !listed[key] {
+					printed(old)
+					delete(held, key)
+				}
+			}
+			printed(line{Type: "SYNCED"})
+		case lw.WatchStarted:
+			printed(line{Type: "LIVE"})
+		case lw.Interrupted:
+			printed(line{Type: "STALE"})
+		}
+	}
+}

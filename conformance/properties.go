@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// property is a promise that every list-watch client should keep.
+type property struct {
+	Name  string // as in the table
+	Says  string
+	check func(r *run) string // returns the first violation, or ""
+}
+
+const (
+	staleWithin   = 10 * time.Second
+	burst         = 100 // maximum number of requests in burstIn
+	burstIn       = 10 * time.Second
+	sustained     = 2 // maximum number of requests per second during the whole trial, after burst
+	neverCaughtUp = "the client did not catch up within %v: %s"
+)
+
+var properties = []property{
+	{"exit", "The client does not exit.", func(r *run) string { return r.exited }},
+	{"sequence", "An object is added before it is modified or deleted, and is not added twice.", checkSequence},
+	{"resurrection", "A deleted object does not return, because no object in these trials is created again.", checkResurrection},
+	{"order", "The resourceVersion of an object does not decrease, except after the client has reported that its copy is stale.", checkOrder},
+	{"convergence", "After the server has recovered, the client catches up within the time limit.", checkConvergence},
+	{"lost", "A client with an open watch shows each change.", checkLost},
+	{"staleness", "A client that reports its state reports an outage within 10 seconds.", checkStaleness},
+	{"requests", "The client sends at most 100 requests in any 10 seconds, and then at most 2 per second. Later pages of a list do not count.", checkRequests},
+}
+
+func checkSequence(r *run) string {
+	if r.invalid != "" {
+		return "a line is not JSON: " + r.invalid
+	}
+	held := map[string]bool{}
+	for _, l := range r.lines {
+		switch l.Type {
+		case "ADDED", "MODIFIED", "DELETED":
+			if held[l.Key] != (l.Type != "ADDED") {
+				return fmt.Sprintf("%s of %q, but the object was known: %v", l.Type, l.Key, held[l.Key])
+			}
+			held[l.Key] = l.Type != "DELETED"
+		}
+	}
+	return ""
+}
+
+// checkResurrection trusts the server. A server that lies can make objects return.
+func checkResurrection(r *run) string {
+	if r.trial.Lies {
+		return ""
+	}
+	deleted := map[string]line{}
+	for _, l := range r.lines {
+		switch before, ok := deleted[l.Key]; {
+		case l.Type == "DELETED":
+			deleted[l.Key] = l
+		case ok && l.Key != "" && l.UID == before.UID:
+			return fmt.Sprintf("%s of %q at resourceVersion %s after its deletion at %s", l.Type, l.Key, l.ResourceVersion, before.ResourceVersion)
+		}
+	}
+	return ""
+}
+
+func checkOrder(r *run) string {
+	if r.trial.Lies {
+		return ""
+	}
+	latest := map[string]line{}
+	for _, l := range r.lines {
+		switch l.Type {
+		case "STALE", "INTERRUPTED":
+			clear(latest)
+		case "ADDED", "MODIFIED":
+			before := latest[l.Key]
+			if order, ok := lw.CompareResourceVersions(l.ResourceVersion, before.ResourceVersion); ok && order < 0 && l.UID == before.UID {
+				return fmt.Sprintf("%s of %q at resourceVersion %s after %s", l.Type, l.Key, l.ResourceVersion, before.ResourceVersion)
+			}
+			latest[l.Key] = l
+		}
+	}
+	return ""
+}
+
+func checkConvergence(r *run) string {
+	if r.caught.IsZero() && !r.open && r.exited == "" {
+		return fmt.Sprintf(neverCaughtUp, r.trial.deadline, r.differs)
+	}
+	return ""
+}
+
+func checkLost(r *run) string {
+	if r.differs != "" && r.exited == "" && (r.open || !r.caught.IsZero()) {
+		return fmt.Sprintf(neverCaughtUp, r.trial.deadline, r.differs)
+	}
+	return ""
+}
+
+// reports returns the lines about the driver's state.
+func (r *run) reports() (reports []line) {
+	for _, l := range r.lines {
+		if slices.Contains([]string{"LIVE", "WATCH_STARTED", "STALE", "INTERRUPTED"}, l.Type) {
+			reports = append(reports, l)
+		}
+	}
+	return reports
+}
+
+// reportsStale reports whether the driver has reported the outage.
+func (r *run) reportsStale() (stale bool) {
+	r.lock(func() { stale = r.staleBefore(time.Now()) })
+	return stale
+}
+
+// staleBefore reports whether the driver said before a time that its copy is stale, and had no reason to say it before
+// the outage.
+func (r *run) staleBefore(end time.Time) (stale bool) {
+	for _, l := range r.reports() {
+		if l.at.Before(end) {
+			stale = l.Type == "STALE" || l.Type == "INTERRUPTED"
+		}
+	}
+	return stale
+}
+
+func checkStaleness(r *run) string {
+	if len(r.reports()) > 0 && r.trial.rebuild != nil && r.exited == "" && !r.staleBefore(r.back) {
+		return fmt.Sprintf("the server was unreachable for %v, but the client did not report it", r.back.Sub(r.cut))
+	}
+	return ""
+}
+
+func checkRequests(r *run) string {
+	var sent []time.Time
+	for _, request := range r.requests {
+		if !request.page {
+			sent = append(sent, request.at)
+		}
+	}
+	first := 0
+	for i, at := range sent {
+		for at.Sub(sent[first]) > burstIn {
+			first++
+		}
+		if i-first+1 > burst {
+			return fmt.Sprintf("%d requests in %v", i-first+1, at.Sub(sent[first]))
+		}
+		if elapsed := at.Sub(sent[0]); i+1 > burst+int(sustained*elapsed.Seconds()) {
+			return fmt.Sprintf("%d requests in %v", i+1, elapsed)
+		}
+	}
+	return ""
+}
+
+// judge returns the first property that the run violates, and the violation.
+func (r *run) judge() (failed, violation string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range properties {
+		if violation := p.check(r); violation != "" {
+			return p.Name, violation
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+)
+
+const (
+	namespace = "shop"
+	resource  = "configmaps"
+)
+
+// line is a line of a driver's output.
+type line struct {
+	Type            string `json:"type"`
+	Key             string `json:"key"`
+	ResourceVersion string `json:"resourceVersion"`
+	UID             string `json:"uid"`
+	Version         string `json:"version"` // of the client, for the type CLIENT
+	// Object may replace UID, so that lwcat's output needs no conversion.
+	Object struct {
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	} `json:"object"`
+
+	at time.Time
+}
+
+// identity is the part of an object that a driver prints.
+type identity struct{ version, uid string }
+
+// request is a request that reached the server.
+type request struct {
+	at   time.Time
+	page bool // a later page of a list
+	path string
+}
+
+// run is one trial of one client. While the trial is in progress, its fields below mu are protected by it.
+type run struct {
+	trial *trial
+
+	mu       sync.Mutex
+	lines    []line
+	held     map[string]identity // the fold of lines, by key
+	requests []request
+	invalid  string // the first line that is not JSON
+	exited   string // why the driver ended before it was stopped
+	partial  []byte // the beginning of a line
+
+	// The driver was asked to follow a correct server.
+	settled time.Time // when the server began to behave
+	caught  time.Time // when the driver's copy became correct; zero if it never did
+	differs string    // the difference between the driver's copy and the server's objects at the end
+	open    bool      // at the end, a request that began after settled was in progress
+	cut     time.Time // when the server became unreachable; zero if it never did
+	back    time.Time // when it became reachable again
+}
+
+func (r *run) lock(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+}
+
+// Write receives the driver's output.
+func (r *run) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.partial = append(r.partial, text...)
+	for {
+		before, after, found := bytes.Cut(r.partial, []byte("\n"))
+		if !found {
+			return len(text), nil
+		}
+		r.partial = after
+		r.add(before)
+	}
+}
+
+// add applies a line to the driver's copy.
+func (r *run) add(text []byte) {
+	l := line{at: time.Now()}
+	if err := json.Unmarshal(text, &l); err != nil {
+		if r.invalid == "" {
+			r.invalid = fmt.Sprintf("%.100q: %v", text, err)
+		}
+		return
+	}
+	if l.UID == "" {
+		l.UID = l.Object.Metadata.UID
+	}
+	r.lines = append(r.lines, l)
+	switch l.Type {
+	case "ADDED", "MODIFIED":
+		r.held[l.Key] = identity{l.ResourceVersion, l.UID}
+	case "DELETED":
+		delete(r.held, l.Key)
+	}
+}
+
+// log records a request for the collection.
+func (r *run) log(sent *http.Request) {
+	r.lock(func() {
+		r.requests = append(r.requests, request{time.Now(), sent.URL.Query().Get("continue") != "", sent.URL.String()})
+	})
+}
+
+// difference describes how the driver's copy differs from the server's objects. It returns "" if they are equal.
+func (r *run) difference(w *hostile.World) (found string) {
+	versions, uids := w.Versions(), w.UIDs()
+	r.lock(func() {
+		for name, version := range versions {
+			want, key := identity{version, uids[name]}, namespace+"/"+name
+			if got, ok := r.held[key]; !ok {
+				found = fmt.Sprintf("%q is missing", key)
+			} else if got != want {
+				found = fmt.Sprintf("%q has the resourceVersion and UID %v instead of %v", key, got, want)
+			}
+		}
+		if found == "" && len(r.held) != len(versions) {
+			found = fmt.Sprintf("the client has %d objects instead of %d", len(r.held), len(versions))
+		}
+	})
+	return found
+}
+
+// driver runs a client until ctx is done or the client exits. The client follows the server at url and prints to out.
+type driver func(ctx context.Context, url string, out io.Writer) error
+
+// serve makes a server reachable at url until stop is called.
+type serve func(server *hostile.Server) (url string, stop func())
+
+// pollEvery is the time between two comparisons of the driver's copy with the server.
+const pollEvery = 100 * time.Millisecond
+
+// play runs a trial: the server misbehaves for a while, then it behaves, and the driver must catch up.
+func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver, reach serve) *run {
+	r := &run{trial: t, held: map[string]identity{}}
+	server := t.Start()
+	server.Log = r.log
+	url, stop := reach(server)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := start(ctx, url, r)
+		r.lock(func() {
+			if ctx.Err() == nil {
+				r.exited = fmt.Sprintf("the driver exited: %v", err)
+			}
+		})
+	}()
+	defer func() { cancel(); <-ended }()
+
+	if t.rebuild == nil {
+		// A client that uses streaming lists sends no other watch until its connection breaks.
+		r.disturb(ctx, server, 3*time.Second)
+		r.outage(ctx, server, &hostile.Rebuild{Same: true})
+	}
+	r.disturb(ctx, server, hostileFor)
+	r.settled = time.Now()
+	server.Behave(t.Lies)
+	if t.rebuild != nil {
+		r.await(ctx, server, t.deadline) // an outage is only interesting for a client that is live
+		r.outage(ctx, server, t.rebuild)
+	} else if t.Lies { // a client cannot know that an open watch has omitted events
+		r.outage(ctx, server, &hostile.Rebuild{Same: true})
+	}
+	if r.await(ctx, server, t.deadline); r.differs == "" {
+		r.caught = time.Now()
+		// More changes show whether the client still watches.
+		r.disturb(ctx, server, 2*time.Second)
+		r.await(ctx, server, t.deadline)
+	}
+	r.lock(func() {
+		r.open = server.Open() > 0 && r.requests[len(r.requests)-1].at.After(r.settled)
+	})
+	return r
+}
+
+// disturb changes random objects for a while.
+func (r *run) disturb(ctx context.Context, server *hostile.Server, duration time.Duration) {
+	for end := time.Now().Add(duration); time.Now().Before(end) && !r.over(ctx); {
+		// The world's pauses are made for simulated time.
+		wait(ctx, server.Pause()/20)
+		server.Step()
+	}
+}
+
+// outage makes the server unreachable until the driver reports it, at most for staleWithin.
+func (r *run) outage(ctx context.Context, server *hostile.Server, as *hostile.Rebuild) {
+	r.cut = time.Now()
+	server.Cut()
+	for !r.over(ctx) && (server.Open() > 0 || time.Since(r.cut) < time.Second || r.trial.rebuild != nil && time.Since(r.cut) < staleWithin && !r.reportsStale()) {
+		wait(ctx, pollEvery)
+	}
+	r.back = time.Now()
+	server.Resume(as)
+}
+
+// await waits until the driver's copy is correct, for at most the given time.
+func (r *run) await(ctx context.Context, server *hostile.Server, limit time.Duration) {
+	for began := time.Now(); ; wait(ctx, pollEvery) {
+		if r.differs = r.difference(server.World); r.differs == "" || r.over(ctx) || time.Since(began) > limit {
+			return
+		}
+	}
+}
+
+// over reports whether the driver has exited or the run was canceled.
+func (r *run) over(ctx context.Context) (over bool) {
+	r.lock(func() { over = r.exited != "" || ctx.Err() != nil })
+	return over
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
