@@ -1,0 +1,21 @@
+// Driver for the npm package. Build the package first: make worker
+import { readFileSync } from 'node:fs'
+import { listWatch } from '../../wasm/index.js'
+
+const [server, resource, namespace] = process.argv.slice(2)
+const { version } = JSON.parse(readFileSync(new URL('../../wasm/package.json', import.meta.url)))
+const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
+print({ type: 'CLIENT', version })
+
+const collection = listWatch({ server, resource, namespace })
+let phase
+setInterval(() => {
+  if (collection.state.phase === phase) return
+  phase = collection.state.phase
+  if (phase === 'live') print({ type: 'LIVE' })
+  if (phase === 'stale') print({ type: 'STALE' })
+}, 100)
+for await (const { type, key, object } of collection) {
+  const { resourceVersion, uid } = object.metadata
+  print({ type: type.toUpperCase(), key, resourceVersion, uid })
+}
