@@ -5,7 +5,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +20,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,16 +33,25 @@ type settings struct {
 	parallel   int
 	only       string
 	seed       uint64
+	long       bool
 	logs       string
+	clients    string
+	ours       bool
+	document   string
+	command    string // the command line, for the document
 }
 
 func main() {
-	var s settings
+	s := settings{command: "go run ./conformance " + strings.Join(os.Args[1:], " ")}
 	flag.DurationVar(&s.hostileFor, "for", 25*time.Second, "how long each server misbehaves")
 	flag.IntVar(&s.parallel, "parallel", 32, "number of trials in progress at the same time")
-	flag.StringVar(&s.only, "only", "", "run only the trials whose name matches this regular expression")
+	flag.StringVar(&s.only, "only", "", "run only the trials whose whole name matches this regular expression")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the random changes")
+	flag.BoolVar(&s.long, "long", false, "also run the trials that may take seven minutes")
 	flag.StringVar(&s.logs, "logs", "", "write the output, the errors and the requests of each trial to this folder")
+	flag.StringVar(&s.clients, "clients", "", "run the clients that this file describes, instead of one driver")
+	flag.BoolVar(&s.ours, "ours", false, "with -clients, run only the clients of this project")
+	flag.StringVar(&s.document, "write", "", "write the results to this document")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,43 +61,90 @@ func main() {
 	}
 }
 
-func (s *settings) run(ctx context.Context, command []string) error {
-	if len(command) == 0 {
-		return fmt.Errorf("a driver is required: conformance [flags] -- ./driver")
+// read returns the clients to run.
+func (s *settings) read(command []string) (clients []*client, err error) {
+	if s.clients == "" {
+		if len(command) == 0 {
+			return nil, errors.New("a driver is required: conformance [flags] -- ./driver")
+		}
+		return []*client{{Name: "driver", Ours: true, Run: command}}, nil
 	}
-	only, err := regexp.Compile(s.only)
+	text, err := os.ReadFile(s.clients)
+	if err == nil {
+		err = json.Unmarshal(text, &clients)
+	}
+	if s.ours {
+		clients = slices.DeleteFunc(clients, func(c *client) bool { return !c.Ours })
+	}
+	return clients, err
+}
+
+func (s *settings) run(ctx context.Context, command []string) error {
+	only, err := regexp.Compile("^(" + s.only + ")$")
 	if err != nil {
 		return err
 	}
-	failures := 0
+	clients, err := s.read(command)
+	if err != nil {
+		return err
+	}
+	trials := all(s.seed)
+	if s.only != "" {
+		trials = slices.DeleteFunc(trials, func(t *trial) bool { return !only.MatchString(t.Name) })
+	}
+	// The longest trials run first, so that none of them runs alone at the end.
+	queue := slices.SortedStableFunc(slices.Values(trials), func(a, b *trial) int { return cmp.Compare(b.deadline, a.deadline) })
+	found, failures := results{}, 0
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	free := make(chan struct{}, s.parallel)
-	for _, t := range all(s.seed) {
-		if !only.MatchString(t.Name) {
-			continue
+	for _, c := range clients {
+		found[c.Name] = map[string]outcome{}
+	}
+	for _, t := range queue {
+		for _, c := range clients {
+			if t.deadline == honored && !s.long {
+				continue
+			}
+			free <- struct{}{}
+			group.Go(func() {
+				defer func() { <-free }()
+				r, err := s.try(ctx, t, c)
+				if ctx.Err() != nil {
+					return
+				}
+				o := outcome{ran: true, failed: "error"}
+				if err == nil {
+					o = r.judge()
+				} else {
+					o.violation = err.Error()
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				found[c.Name][t.Name] = o
+				switch note := c.note(t, o.failed); {
+				case o.failed == "":
+					fmt.Printf("pass   %s, %s: caught up in %.1f s, %d requests\n", c.Name, t.Name, r.caught.Sub(r.settled).Seconds(), len(r.requests))
+				case note > 0:
+					fmt.Printf("noted  %s, %s: %s: %s\n", c.Name, t.Name, o.failed, o.violation)
+				default:
+					fmt.Printf("FAILED %s, %s: %s: %s\n", c.Name, t.Name, o.failed, o.violation)
+					if c.Ours {
+						failures++
+					}
+				}
+			})
 		}
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			r, err := s.try(ctx, t, command)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				failures++
-				fmt.Printf("%-24s %v\n", t.Name, err)
-				return
-			}
-			failed, violation := r.judge()
-			if failed == "" {
-				fmt.Printf("%-24s pass, caught up in %.1f s with %d requests\n", t.Name, r.caught.Sub(r.settled).Seconds(), len(r.requests))
-				return
-			}
-			failures++
-			fmt.Printf("%-24s FAILED %s: %s\n", t.Name, failed, violation)
-		})
 	}
 	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.document != "" {
+		if err := s.write(s.document, clients, trials, found); err != nil {
+			return err
+		}
+	}
 	if failures > 0 {
 		return fmt.Errorf("%d trials failed", failures)
 	}
@@ -91,10 +152,11 @@ func (s *settings) run(ctx context.Context, command []string) error {
 }
 
 // try runs a trial with a driver that is a command.
-func (s *settings) try(ctx context.Context, t *trial, command []string) (*run, error) {
+func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
+	name := strings.ReplaceAll(c.Name, "/", " ") + ", " + t.Name
 	var stderr io.Writer
 	if s.logs != "" {
-		file, err := os.Create(filepath.Join(s.logs, t.Name+".stderr"))
+		file, err := os.Create(filepath.Join(s.logs, name+".stderr"))
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +168,8 @@ func (s *settings) try(ctx context.Context, t *trial, command []string) (*run, e
 		return nil, err
 	}
 	start := func(ctx context.Context, url string, out io.Writer) error {
-		cmd := exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], url, resource, namespace)...)
+		cmd := exec.CommandContext(ctx, c.Run[0], slices.Concat(c.Run[1:], []string{url, resource, namespace})...)
+		cmd.Env = append(os.Environ(), c.Env...)
 		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stderr, 2*time.Second
 		return cmd.Run()
 	}
@@ -116,14 +179,14 @@ func (s *settings) try(ctx context.Context, t *trial, command []string) (*run, e
 		return "http://" + listener.Addr().String(), func() { _ = web.Close() }
 	})
 	if s.logs != "" {
-		return r, s.save(r)
+		return r, s.save(name, r)
 	}
 	return r, nil
 }
 
 // save writes the driver's output and the requests of a trial, ordered by time.
-func (s *settings) save(r *run) error {
-	file, err := os.Create(filepath.Join(s.logs, r.trial.Name+".log"))
+func (s *settings) save(name string, r *run) error {
+	file, err := os.Create(filepath.Join(s.logs, name+".log"))
 	if err != nil {
 		return err
 	}

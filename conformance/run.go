@@ -61,7 +61,7 @@ type run struct {
 	settled time.Time // when the server began to behave
 	caught  time.Time // when the driver's copy became correct; zero if it never did
 	differs string    // the difference between the driver's copy and the server's objects at the end
-	open    bool      // at the end, a request that began after settled was in progress
+	follows bool      // a driver that did not catch up shows later changes
 	cut     time.Time // when the server became unreachable; zero if it never did
 	back    time.Time // when it became reachable again
 }
@@ -143,6 +143,9 @@ type serve func(server *hostile.Server) (url string, stop func())
 // pollEvery is the time between two comparisons of the driver's copy with the server.
 const pollEvery = 100 * time.Millisecond
 
+// showWithin is how long a client that follows the collection may take to show a change.
+const showWithin = 5 * time.Second
+
 // play runs a trial: the server misbehaves for a while, then it behaves, and the driver must catch up.
 func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver, reach serve) *run {
 	r := &run{trial: t, held: map[string]identity{}}
@@ -177,16 +180,25 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	} else if t.Lies { // a client cannot know that an open watch has omitted events
 		r.outage(ctx, server, &hostile.Rebuild{Same: true})
 	}
-	if r.await(ctx, server, t.deadline); r.differs == "" {
-		r.caught = time.Now()
-		// More changes show whether the client still watches.
+	if r.await(ctx, server, t.deadline); r.differs != "" {
+		before := r.printed()
 		r.disturb(ctx, server, 2*time.Second)
-		r.await(ctx, server, t.deadline)
+		for end := time.Now().Add(showWithin); !r.follows && time.Now().Before(end) && !r.over(ctx); wait(ctx, pollEvery) {
+			r.follows = r.printed() > before
+		}
+		return r
 	}
-	r.lock(func() {
-		r.open = server.Open() > 0 && r.requests[len(r.requests)-1].at.After(r.settled)
-	})
+	r.caught = time.Now()
+	// More changes show whether the client still watches.
+	r.disturb(ctx, server, 2*time.Second)
+	r.await(ctx, server, t.deadline)
 	return r
+}
+
+// printed returns the number of lines.
+func (r *run) printed() (count int) {
+	r.lock(func() { count = len(r.lines) })
+	return count
 }
 
 // disturb changes random objects for a while.

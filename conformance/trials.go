@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -14,20 +15,40 @@ type trial struct {
 	deadline time.Duration
 }
 
-// usual covers two of the longest backoffs of client-go, which are 30 seconds plus jitter.
-const usual = 90 * time.Second
+const (
+	// usual covers two of the longest backoffs of client-go, which are 30 seconds plus jitter.
+	usual = 90 * time.Second
+	// idle covers the usual interval of bookmarks, which is a minute, twice. Only their absence shows that a watch is dead.
+	idle = 3 * time.Minute
+	// honored covers a Retry-After of several minutes. Trials with this deadline run only with -long.
+	honored = 7 * time.Minute
+)
+
+// deadlines contains the deadlines that differ from usual.
+var deadlines = map[string]time.Duration{
+	"at-timeout": idle, "white-space": idle, "blank-object": idle, "bookmark-then-silent": idle, "mute": idle, "mute-watches": idle, "mute-all": idle,
+	"regressing-check": idle, "no-mark": idle, "retry-after": honored, "error-429": honored,
+}
+
+// excused contains the properties that a server makes impossible, by trial, with the reason.
+var excused = map[string]map[string]string{
+	"deletes-in-list": {"resurrection": "the server itself sends a change after the deletion"},
+	"lagging-lists": {
+		"resurrection": "the lists go back in time, like those of a restored backup",
+		"order":        "the lists go back in time, like those of a restored backup",
+	},
+}
 
 // all returns the trials.
 func all(seed uint64) (trials []*trial) {
 	for _, s := range hostile.All() {
 		s.Seed = seed
-		trials = append(trials, &trial{Scenario: s, deadline: usual})
+		trials = append(trials, &trial{Scenario: s, deadline: cmp.Or(deadlines[s.Name], usual)})
 	}
 	for _, rebuild := range hostile.Rebuilds() {
-		s := hostile.All()[1]
-		s.Seed = seed
-		s.Name = "outage-" + strings.NewReplacer(",", "", " ", "-").Replace(strings.ToLower(rebuild.Name))
-		s.Does = "is unreachable for some seconds, and then: " + rebuild.Name
+		s := hostile.All()[1] // the correct server with paginated lists
+		s.Seed, s.Name = seed, "outage-"+strings.NewReplacer(",", "", " ", "-").Replace(strings.ToLower(rebuild.Name))
+		s.Does = "is unreachable for some seconds, then " + rebuild.Name
 		s.Source = "https://github.com/kubernetes/kubernetes/issues/107457"
 		trials = append(trials, &trial{Scenario: s, rebuild: &rebuild, deadline: usual})
 	}

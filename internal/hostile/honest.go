@@ -134,7 +134,11 @@ func (c *call) feed(interval time.Duration, act step) {
 	}
 }
 
+// timeout returns the requested timeout of a watch, or the shortest timeout that a kube-apiserver chooses.
 func (c *call) timeout() time.Duration {
-	seconds, _ := strconv.Atoi(c.q.Get("timeoutSeconds"))
+	seconds, err := strconv.Atoi(c.q.Get("timeoutSeconds"))
+	if err != nil {
+		return 30 * time.Minute
+	}
 	return time.Duration(seconds) * time.Second
 }

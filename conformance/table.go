@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// client is a client that the suite knows how to run.
+type client struct {
+	Name string   `json:"name"`
+	Ours bool     `json:"ours"` // a failure without a note fails the suite
+	Run  []string `json:"run"`  // the command
+	Env  []string `json:"env"`
+	// Notes explain failures. A failure of another project's client appears in the table only if somebody has checked by
+	// hand that it is a failure of the client, and has written a note.
+	Notes []note `json:"notes"`
+}
+
+// note explains failures of a client.
+type note struct {
+	Trials   string `json:"trials"` // regular expression for the whole name
+	Property string `json:"property"`
+	Says     string `json:"says"`
+}
+
+// outcome is the result of one trial of one client. The zero value means that the trial was skipped.
+type outcome struct {
+	ran       bool
+	failed    string // the property that the client violated, or ""
+	violation string
+	version   string // of the client
+}
+
+// note returns the number of the note for a failure, counted from 1, or 0 if there is none.
+func (c *client) note(t *trial, failed string) int {
+	for i, n := range c.Notes {
+		if n.Property == failed && regexp.MustCompile("^("+n.Trials+")$").MatchString(t.Name) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// results contains the outcomes of all clients, by the client's name and the trial's name.
+type results map[string]map[string]outcome
+
+const (
+	beginMark = "<!--results-->"
+	endMark   = "<!--end of results-->"
+)
+
+// write replaces the part of a document between the marks.
+func (s *settings) write(file string, clients []*client, trials []*trial, found results) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), beginMark)
+	_, after, ended := strings.Cut(rest, endMark)
+	if !ok || !ended {
+		return fmt.Errorf("%s has no part between %s and %s", file, beginMark, endMark)
+	}
+	return os.WriteFile(file, []byte(before+beginMark+"\n"+s.report(clients, trials, found)+endMark+after), 0o644)
+}
+
+// report returns the results in Markdown.
+func (s *settings) report(clients []*client, trials []*trial, found results) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nSeed %d, with `%s`.\n\n| client | version | passed | failed | skipped |\n| --- | --- | ---: | ---: | ---: |\n", s.seed, s.command)
+	for _, c := range clients {
+		count, version := map[string]int{}, ""
+		for _, t := range trials {
+			o := found[c.Name][t.Name]
+			version = max(version, o.version)
+			count[c.cell(t, o, nil)]++
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", c.Name, version, count["pass"], len(trials)-count["pass"]-count["skipped"], count["skipped"])
+	}
+	b.WriteString("\n| property | meaning |\n| --- | --- |\n")
+	for _, p := range properties {
+		fmt.Fprintf(&b, "| %s | %s |\n", p.Name, p.Says)
+	}
+	var notes []string
+	header, line := "\n| the server |", "| --- |"
+	for _, c := range clients {
+		header, line = header+" "+c.Name+" |", line+" --- |"
+	}
+	fmt.Fprintf(&b, "%s\n%s\n", header, line)
+	for _, t := range trials {
+		fmt.Fprintf(&b, "| [%s](%s): %s |", t.Name, t.Source, t.Does)
+		for _, c := range clients {
+			fmt.Fprintf(&b, " %s |", c.cell(t, found[c.Name][t.Name], &notes))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for i, says := range notes {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, says)
+	}
+	return b.String()
+}
+
+// cell returns a cell of the table, and adds the note to which it refers to notes unless notes is nil.
+func (c *client) cell(t *trial, o outcome, notes *[]string) string {
+	number := c.note(t, o.failed)
+	switch {
+	case !o.ran:
+		return "skipped"
+	case o.failed == "":
+		return "pass"
+	case number == 0 && !c.Ours:
+		return "not checked"
+	case number == 0 || notes == nil:
+		return o.failed
+	}
+	says := c.Notes[number-1].Says
+	for i, before := range *notes {
+		if before == says {
+			return fmt.Sprintf("%s (%d)", o.failed, i+1)
+		}
+	}
+	*notes = append(*notes, says)
+	return fmt.Sprintf("%s (%d)", o.failed, len(*notes))
+}
