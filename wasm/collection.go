@@ -100,12 +100,19 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 	if err != nil {
 		return nil, err
 	}
+	streaming := c.command.Get("streamingLists").Bool()
+	mayReject := streaming
 	informer := cache.NewInformer(client, &lw.Options{
 		LabelSelector: c.stringField("labelSelector"), FieldSelector: c.stringField("fieldSelector"),
-		NoStreamingList: !c.command.Get("streamingLists").Bool(),
+		NoStreamingList: !streaming,
 		Wake:            c.wake,
 		Warn:            discard,
 		StopOn: func(cause error) bool {
+			// Servers before Kubernetes 1.32 reject streaming lists with 422. The stream then sends an ordinary list.
+			if mayReject && errorCode(cause) == "invalid" {
+				mayReject = false
+				return false
+			}
 			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList))
 		},
 	})

@@ -215,6 +215,20 @@ test('a response that is not a collection causes a permanent error, but temporar
   }
 })
 
+test('a server that rejects streaming lists is listed', async (t) => {
+  const old = createServer(({ url }, response) => {
+    const query = new URL(url, 'http://x').searchParams
+    if (query.has('sendInitialEvents')) response.writeHead(422).end('{"kind":"Status","status":"Failure","reason":"Invalid","code":422}')
+    else if (query.has('watch')) response.writeHead(200).flushHeaders()
+    else response.end('{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","namespace":"b"}}]}')
+  }).listen(0, '127.0.0.1')
+  t.after(() => { old.closeAllConnections(); old.close() })
+  await once(old, 'listening')
+  const pods = follow(t, { server: `http://127.0.0.1:${old.address().port}` })
+  await pods.synced
+  assert.equal(pods.size, 1)
+})
+
 test('no change is missed after clean closes, broken connections and lost history', async (t) => {
   const space = namespace()
   await put(space, 'a')
