@@ -44,7 +44,7 @@ type Client[T Keyed] struct {
 	codec     Codec[T]
 	opts      ClientOptions
 	source    Source[T]
-	kind      atomic.Pointer[string] // kind of the collection's lists, or nil if unknown; see builtinKind
+	kind      atomic.Pointer[string] // kind of the lists, for example "PodList", or nil if unknown
 }
 
 // NewClient returns a client for a resource, whose objects the codec decodes. opts may be nil. NewClient returns an
@@ -80,7 +80,8 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	return c, nil
 }
 
-// Source implements [ListerWatcher]. All streams of a Client share their knowledge of the server.
+// Source implements [ListerWatcher]. All streams of a Client share one Source, so each stream benefits from the
+// discoveries of the others, for example that the server has no streaming lists.
 func (c *Client[T]) Source() *Source[T] { return &c.source }
 
 // List implements [ListerWatcher]. It buffers the text of one object at a time.
@@ -90,6 +91,8 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions) *Page[T] {
 	return page
 }
 
+// list requests a page and yields its objects while they arrive. It checks each item before it yields the item, because
+// a list of another collection must not reach the caller.
 func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta, yield func(T, error) bool) {
 	var none T
 	trace := ContextTrace(ctx)
@@ -126,10 +129,11 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 	}
 }
 
-// newDecoder returns a decoder for a response body. The decoder calls progress whenever a part of an object has
-// arrived, because that shows that the connection works. progress may be nil.
+// newDecoder returns a decoder for a response body. The decoder calls progress whenever a part of an object arrives, so
+// that a slow transfer does not count as idle. progress may be nil.
 func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
-	if c.opts.Protobuf && runtime.GOOS != "js" { // the second condition lets the linker omit the decoder from the WASM module
+	// The second condition lets the linker omit the decoder from the WASM module.
+	if c.opts.Protobuf && runtime.GOOS != "js" {
 		d := newProtoDecoder(body, c.opts.MaxFrame, progress)
 		d.redact = body.Redact
 		return d
@@ -139,7 +143,9 @@ func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
 	return s
 }
 
-// decodeItem returns the object that the caller already holds if it equals the item. Otherwise it decodes the item.
+// decodeItem returns the object that the caller already holds if it equals the item. Otherwise it decodes the item. So
+// a relist allocates no memory for unchanged objects. If a wrapper may have changed the objects, opts.holder differs
+// from c; see PassLookup.
 func (c *Client[T]) decodeItem(opts *ListOptions, item *Scanned) (T, error) {
 	if opts.lookup != nil && opts.holder == c {
 		if held, ok := opts.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
@@ -152,6 +158,7 @@ func (c *Client[T]) decodeItem(opts *ListOptions, item *Scanned) (T, error) {
 	return c.decode(Added, item)
 }
 
+// decode decodes an object. It returns the codec's error as a [DecodeError], which names the object.
 func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 	object, err := c.codec.Decode(s)
 	if err != nil {
@@ -179,8 +186,10 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 		defer s.Release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		for {
-			scanned.body = nil // while Begin blocks, another stream may get the buffer from the pool
-			s.Begin()          // nextEvent would block with a larger stack, which matters if there are many idle watches
+			scanned.body = nil // the buffer returns to the pool while Begin blocks
+			// Begin waits for the event, because nextEvent would wait with a larger stack, which costs memory in each
+			// idle watch.
+			s.Begin()
 			event, err := c.nextEvent(s, &scanned, trace, &opts)
 			if err == io.EOF {
 				return
@@ -212,7 +221,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, opts *L
 			event.Type = Synced
 			err = c.checkStreamingList(scanned)
 		}
-	case Added: // in a streaming list or after a reconnect, the store may already hold the object
+	case Added: // in a streaming list or after a reconnect, the caller may already hold the object
 		event.Object, err = c.decodeItem(opts, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)
@@ -244,8 +253,8 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
 	}
-	// Without resourceVersionMatch, a server would treat a request with a limit as one for exactly this
-	// resourceVersion.
+	// A streaming list requires resourceVersionMatch. For a list with a limit, a server would otherwise return the
+	// state at exactly this resourceVersion, which may have expired.
 	if opts.SendInitialEvents || opts.Limit > 0 && opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
 		q = q.add("resourceVersionMatch", "NotOlderThan")
 	}
@@ -253,7 +262,7 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	if opts.Timeout > 0 {
 		q = q.add("timeoutSeconds", strconv.Itoa(int((opts.Timeout+time.Second-1)/time.Second)))
 	}
-	if !watch { // pretty=false, because for browsers and curl a server would otherwise indent the JSON, which doubles its size
+	if !watch { // for browsers and curl, a server would otherwise indent the JSON, which doubles its size
 		q = q.add("pretty", "false")
 	}
 	return &Request{Path: path, Query: string(q), Accept: c.accept(watch), Watch: watch}
@@ -279,10 +288,12 @@ func (c *Client[T]) accept(watch bool) string {
 	return accept
 }
 
-// If a proxy answered with a list of another collection, it could empty a store. The client detects such a list by its
-// kind. The kind of a built-in resource never changes. The kind of a custom resource is the kind of its first list or
-// watch event. A CustomResourceDefinition may be deleted and created again with another kind. So a known kind can
-// change, but only after a 404 for the collection, or if the server's resource list contains the new kind.
+// A proxy may answer with a list of another collection, which would delete all objects from a store. The client detects
+// such a list by its kind. The kind of a built-in resource never changes. For a custom resource, the client remembers
+// the kind of the first list or watch event.
+//
+// A CustomResourceDefinition may be deleted and created again with another kind. So a known kind can change, but only
+// after a 404 for the collection, or if the server's resource list contains the new kind.
 
 const (
 	metadataKind    = "PartialObjectMetadataList"
@@ -302,11 +313,12 @@ func (r *Resource) builtinKind() string {
 	return ""
 }
 
-// errWrongList reports a list that belongs to another resource.
+// errWrongList reports a list of another resource.
 var errWrongList error = &jsonscan.SyntaxError{Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList}
 
-// checkItem checks an item against the list fields seen so far. In a list of custom resources, the list's kind follows
-// the items. In that case checkItem infers it from the item.
+// checkItem returns an error if an item belongs to a list of another resource. It uses the list's kind and apiVersion
+// if they precede the items. A list of custom resources sends its kind after the items, so checkItem then infers the
+// kind from the item. A list of kind "List" may contain any items.
 func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
 		return errWrongList
@@ -321,7 +333,8 @@ func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *List
 	return c.checkKind(ctx, opts, meta, string(own)+"List")
 }
 
-// checkList checks the kind of a complete list and remembers it.
+// checkList checks the apiVersion and kind of a complete list. It remembers the kind, so that later lists must have the
+// same kind.
 func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
 	if !c.matchesVersion(meta) {
 		return errWrongList
@@ -336,7 +349,7 @@ func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *List
 }
 
 // matchesVersion reports whether a list's apiVersion fits the resource. A list at a raw path may have any apiVersion.
-// Only a client that requests metadata accepts metadata.
+// Only a client that requests metadata accepts a list of metadata.
 func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 	switch r := &c.resource; {
 	case meta.apiVersion == metadataVersion || meta.kind == metadataKind:
@@ -350,8 +363,8 @@ func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 	}
 }
 
-// checkKind returns nil if kind is the kind of the collection's lists. If the kind is unknown or has changed, checkKind
-// may ask the server.
+// checkKind returns nil if kind is the kind of the collection's lists. For a custom resource, it asks the server if the
+// kind has changed, or if the kind is unknown and the list replaces objects that the caller already has.
 func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *ListMeta, kind string) error {
 	known := c.kind.Load()
 	switch {
@@ -367,7 +380,8 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	meta.confirmed = true
 	confirmed, err := c.discoverKind(ctx)
 	switch {
-	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload: // the server does not support discovery
+	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload:
+		// A server without discovery cannot confirm the kind, so the list is accepted.
 	case err != nil:
 		return err
 	case confirmed != kind:
@@ -377,7 +391,7 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	return nil
 }
 
-// maxDiscovery limits the size of a resource list, in bytes.
+// maxDiscovery limits the size of a resource list in bytes, because a hostile server could send an endless one.
 const maxDiscovery = 8 << 20
 
 // discoverKind asks the server for the resource's kind, and returns the kind of its lists. It returns "" if the server
@@ -406,7 +420,7 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 }
 
 // checkStreamingList returns an error if the bookmark at the end of a streaming list has a different kind than the
-// collection. If the list is empty, nothing else shows that it belongs to another collection.
+// collection. In an empty list, only this bookmark shows which collection the list belongs to.
 func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	known, own := c.kind.Load(), string(bookmark.bytes(bookmark.kind))
 	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {

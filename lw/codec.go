@@ -19,17 +19,17 @@ type Identity[T any] struct {
 	// recreated. T's own method is GetUID() string.
 	UID func(T) string
 	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. T's own method is
-	// Equal(T) bool. Without either, they count as equal.
+	// Equal(T) bool. If there is neither, such objects count as equal.
 	Equal func(a, b T) bool
 	// Same reports whether [Codec].Decode would return an object that equals object. The client calls it if the caller
 	// already holds an object with the same UID and resourceVersion. If Same returns true, the client yields that
-	// object instead of decoding it again. The two objects can differ, for example after a backup was restored. If Same
-	// is nil, they count as equal.
+	// object instead of decoding s. The objects can differ in spite of equal resourceVersions, for example after a
+	// backup was restored. If Same is nil, they count as equal.
 	Same func(object T, s *Scanned) bool
 }
 
 // RawCodec decodes objects into [Object] values, which hold their JSON text. The zero value keeps all fields. [Project]
-// and [Omit] return a RawCodec that keeps some of them.
+// and [Omit] return a RawCodec that keeps only some fields, to save memory.
 type RawCodec struct{ keep *fields }
 
 // Decode copies the fields that the codec keeps. It never returns an error.
@@ -115,6 +115,8 @@ func needed(steps []pathStep) bool {
 	return false
 }
 
+// projectionSteps splits a path into steps. It rejects an index, because a projection selects the same fields of all
+// elements.
 func projectionSteps(path string) (steps []pathStep, err error) {
 	for rest := path; rest != "" || len(steps) == 0; {
 		at := len(path) - len(rest)
@@ -135,8 +137,9 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// mark returns f with the value at the path steps kept (if leaf is nil) or dropped (if leaf is selectNone). It may
-// modify f. Siblings along the path get the opposite selection, unless another path has already selected them.
+// mark adds a path to the selection f and returns the result. It may modify f. leaf is the selection for the value at
+// the end of the path: nil keeps the value, and selectNone drops it. Siblings along the path get the opposite
+// selection, unless another path has already selected them.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	if f == leaf || len(steps) == 0 {
 		return leaf
@@ -171,15 +174,16 @@ func (c RawCodec) namesManagedFields() bool {
 	return slices.ContainsFunc(c.keep.members[0].keep.members, func(f field) bool { return f.name == "managedFields" })
 }
 
-// fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise each member of an object, and
-// each element of an array, has its own selection.
+// fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise it contains a selection for each
+// member of an object, and one selection for all elements of an array.
 type fields struct {
 	members  []field
 	others   *fields // selection for members whose names are not in members
 	elements *fields
-	omits    bool // set for Omit: a value of an unexpected type then stays whole
+	omits    bool // set by Omit, which keeps a value of an unexpected type whole
 }
 
+// field is the selection for the member with this name.
 type field struct {
 	name string
 	keep *fields
@@ -188,6 +192,7 @@ type field struct {
 // selectNone is the selection that removes the whole value.
 var selectNone = &fields{}
 
+// member returns the selection for the member with this name.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil

@@ -28,8 +28,8 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrTooManyObjects means that the collection has more objects than its cache.Informer permits; see
-	// LimitObjects.
+	// ErrTooManyObjects means that the collection has more objects than the method LimitObjects of its cache.Informer
+	// permits.
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
 	// ErrInvalidResponse means that a response breaks the protocol: it is not valid JSON, or it has an unexpected
@@ -147,7 +147,8 @@ func (e *StatusError) tooLarge() bool {
 	return strings.Contains(e.Message, text)
 }
 
-// maxErrorBody limits the number of bytes that are read from an error response.
+// maxErrorBody limits the number of bytes that are read from an error response. A Status is much smaller, but a hostile
+// server could send an endless body.
 const maxErrorBody = 64 << 10
 
 // ReadStatusError returns the error for a response that was not successful. It parses body as a Status in JSON or
@@ -157,7 +158,8 @@ const maxErrorBody = 64 << 10
 // ReadStatusError passes each string through redact, which may be nil, and then truncates it; see [Response].Redact. It
 // does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(text string) string) *StatusError {
-	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // a read error does not matter, because the status code is known
+	// A read error does not matter, because the status code is known.
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
 		if kind, status, ok := envelope(text); ok && string(kind) == "Status" {
@@ -201,7 +203,7 @@ func (e *StatusError) parse(v Value, redact redaction) bool {
 // seconds converts a number of seconds to a time.Duration. A negative number counts as zero.
 func seconds(n int) time.Duration { return time.Duration(max(n, 0)) * time.Second }
 
-// firstLine returns the first line of text, truncated to fit into an error message.
+// firstLine returns the first line of text, up to 200 bytes, so that an HTML page does not fill the log.
 func firstLine(text string) string {
 	if end := strings.IndexFunc(text, func(r rune) bool { return r < ' ' }); end >= 0 {
 		text = text[:end]
@@ -209,5 +211,5 @@ func firstLine(text string) string {
 	return text[:min(len(text), 200)]
 }
 
-// int32Of returns v, clamped to the range of an int32, the type of integers in the Kubernetes API.
+// int32Of returns v, clamped to the range of an int32, which is the type of all integers in a Status.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

@@ -129,8 +129,8 @@ type State struct {
 }
 
 // After returns the state that follows s when a stream yields an event of this type at the time now. interruption is
-// the Interruption of the event. For the start of a stream, pass Interrupted with the cause of the previous state. For
-// its end, pass Interrupted with Final set.
+// the Interruption of the event. For the start of a stream, pass Interrupted with the Cause of s, so that the state is
+// waiting or stale until the stream has confirmed it. For the end of a stream, pass Interrupted with Final set.
 func (s State) After(t EventType, interruption *Interruption, now time.Time) State {
 	phase, cause := s.Phase, s.Cause
 	switch t {

@@ -8,11 +8,13 @@ import (
 )
 
 const (
+	// These limits are the default and the maximum of ClientOptions.MaxFrame.
 	defaultMaxFrame = 64 << 20
 	maxFrameLimit   = 1 << 30 // larger texts would not fit the 32-bit offsets in Object
 )
 
-// decoder reads the body of one response. After an error, its methods do nothing, so callers check Err once at the end.
+// decoder reads the body of one response, in JSON or protobuf. After an error, its methods do nothing, so callers need
+// to check Err only once at the end.
 type decoder interface {
 	// list reads a list to its end. It scans each list item into o and then calls the callback item. It stops if the
 	// callback returns false.
@@ -27,7 +29,7 @@ type decoder interface {
 
 	Fail(err error) bool // records err, unless an error was recorded before
 	Err() error          // returns the first error
-	Release()            // frees the decoder's buffer
+	Release()            // returns the decoder's buffer to the pool
 }
 
 // scanner decodes JSON.
@@ -60,7 +62,7 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: s.redact.text(found)})
 }
 
-// status does not parse a large object, because its text would end up in the error.
+// status does not parse an object of more than 64 kB, because the error would contain the object's text.
 func (s scanner) status(o *Scanned) error {
 	found := "another object"
 	if len(o.body) > maxErrorBody {
@@ -136,6 +138,7 @@ func (s scanner) object(o *Scanned) {
 	}
 }
 
+// metadata reads the metadata of an object. start is the position of the object's first byte.
 func (s scanner) metadata(o *Scanned, start int, keep *fields) {
 	if s.null() {
 		return
@@ -184,7 +187,7 @@ func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// null steps over the value null. It returns false if the next value is not null.
+// null skips the value null and returns true. It returns false if the next value is not null.
 func (s scanner) null() bool {
 	if s.Next() != 'n' {
 		return false
@@ -215,8 +218,8 @@ func shorten(text []byte) string {
 // cut, and its slice must not stay in memory.
 const maxCuts = 1 << 12
 
-// trimmer records which members of an object to cut, so that the remaining text is valid JSON. Each member is cut with
-// the comma before it, or with the comma after it if no earlier member is kept.
+// trimmer records which members of an object to cut. The remaining text must be valid JSON, so a comma is cut with each
+// member: the comma before it, or the comma after it if no earlier member is kept.
 type trimmer struct {
 	start  int  // position of the outermost object, to which spans are relative
 	before int  // end of the text before the current member
@@ -247,9 +250,9 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// value reads a JSON value and records the spans to cut. If the selection `keep` names members of the value, but the
-// value is a string or an array, it makes the value empty instead of cutting it. Otherwise the indexes in an array
-// would change, or an earlier member with the same name would take effect.
+// value reads a JSON value and records the spans to cut. A string or an array whose type does not fit the selection
+// `keep` becomes empty. If it were cut instead, the indexes in an array would change, or an earlier member with the
+// same name would take effect.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == selectNone {
 		s.SkipValue()
@@ -284,7 +287,7 @@ type ListMeta struct {
 	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
 
 	kind, apiVersion string
-	confirmed        bool // the client has asked the server for the kind of the collection
+	confirmed        bool // the client has sent a discovery request to confirm the list's kind
 }
 
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
@@ -399,7 +402,8 @@ func isPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' })
 }
 
-// freeText reads a string and returns a copy of its content. It can be called outside a frame. It returns "" for null.
+// freeText reads a string and returns a copy of its content. It returns "" for null. Unlike stringField, it works
+// between objects, where the reader buffers no text.
 func (s scanner) freeText(expected string) string {
 	if s.null() {
 		return ""

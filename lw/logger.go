@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// logEvery is the minimum time between two warnings with the same cause.
+// logEvery is the minimum time between two warnings with the same cause, so that a long outage does not fill the log.
 const logEvery = time.Minute
 
+// reporter logs warnings about the interruptions of one stream.
 type reporter struct {
 	warn       func(msg string, args ...any) // see Options.Warn
 	collection string
@@ -21,7 +22,7 @@ type cause struct {
 	remedy string
 }
 
-// logged is a record of the last warning about a cause.
+// logged records when a warning about a cause was last logged.
 type logged struct {
 	cause
 	at         moment
@@ -58,8 +59,8 @@ func (r *reporter) report(b *Interruption, now moment) {
 // maxLogged limits the number of remembered causes, because a server can send any number of status codes.
 const maxLogged = 16
 
-// last returns the record of the last warning about a cause. If there is none, it adds one, and drops the oldest record
-// if there are too many.
+// last returns the record for a cause. If there is none, last adds an empty record. It then drops the oldest record if
+// there are more than maxLogged.
 func (r *reporter) last(c cause) *logged {
 	for i := range r.logged {
 		if r.logged[i].cause == c {

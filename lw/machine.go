@@ -2,10 +2,10 @@ package lw
 
 import "time"
 
-// machine decides which request a stream sends next, and when. It has three entry points: next chooses the next
-// request, event interprets a part of the response, and fail handles the end of the request. It does no I/O, reads no
-// clock and starts no goroutine, so tests can reach every state. docs/reconnect.md shows the states, and policy.go
-// contains the limits and delays.
+// machine decides which request a stream sends next, and when. It has three entry points: next starts the next request,
+// event interprets a part of the response, and fail handles the end of the request. It does no I/O, reads no clock and
+// starts no goroutine, so tests can reach every state. docs/reconnect.md shows the states, and policy.go contains the
+// limits and delays.
 type machine struct {
 	opts   *Options
 	server *support
@@ -22,20 +22,20 @@ type machine struct {
 
 	// The list in progress, ordinary or streaming.
 	from        string           // resourceVersion to request ("0" means any, "" means the latest)
-	whole       bool             // whether to request all objects in one page
+	whole       bool             // whether to request all objects in one page, because pagination has failed
 	token       string           // continue token of the next page, or "" for the first page
 	starts      map[Key]struct{} // first object of each page, to detect repeated pages
 	objects     int              // number of objects so far, for the list limit
-	listVersion string           // resourceVersion of the first page, or the newest one in a streaming list; kept until the watch after a streaming list fails
+	listVersion string           // resourceVersion of the first page, or the newest one in a streaming list; liveEvent still needs it
 
 	// The watch in progress.
-	owed string // resourceVersion of a change that a check has seen but the watch has not delivered yet, or ""
+	owed string // resourceVersion of a change that the watch has not delivered yet, or ""; see checked
 	news bool   // whether an event or a bookmark with a new resourceVersion has arrived
 
 	// Failures in a row.
-	short    int  // number of watches in a row that ended at once
+	short    int  // number of watches in a row that closed cleanly at once
 	suspect  int  // number of failures in a row that a bad resourceVersion may have caused
-	relisted bool // whether the stream has relisted at once since the backoff was reset, because the server had lost its history
+	relisted bool // whether the stream has relisted at once since the backoff was reset; see mayRelistAtOnce
 }
 
 // state is the current activity of a stream.
@@ -49,9 +49,9 @@ const (
 	// watching means that the stream watches from machine.version.
 	watching
 	// checking means that the stream requests one object and the current resourceVersion of the collection. They show
-	// whether the server was rebuilt while the connection was broken. If it was, a watch could start at a
-	// resourceVersion that the new server has not reached yet, and would then deliver no events. So the stream checks
-	// after each broken connection, and after a long time without events.
+	// whether the server was rebuilt while the connection was broken. A new server may not have reached the stream's
+	// resourceVersion yet, and a watch would then deliver no events. So the stream checks after each broken connection,
+	// and after a long time without events.
 	checking
 	// stopped means that the stream has ended.
 	stopped
@@ -65,7 +65,7 @@ type moment = time.Duration
 
 const (
 	maxShortWatches = 3                // after this many short watches in a row, the resourceVersion counts as expired
-	maxSuspect      = 2                // after this many failures in a row that a bad resourceVersion may explain, the stream relists
+	maxSuspect      = 2                // after this many failures in a row that may come from a bad resourceVersion, the stream relists
 	stalledStream   = 60 * time.Second // maximum time between initial objects of a streaming list (later changes do not count)
 	healthyAfter    = time.Second      // a watch counts as healthy after this time, even without events
 	provenAfter     = 2 * time.Minute  // a watch resets the backoff after this time
@@ -73,7 +73,7 @@ const (
 )
 
 // newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the state that the caller
-// already has, or "". verify says whether the caller can compare this state with the server.
+// already has, or "". verify reports whether the caller can compare this state with the server.
 func newMachine(opts *Options, resumeFrom string, verify bool, server *support) *machine {
 	m := &machine{opts: opts, server: server, policy: newPolicy(opts)}
 	switch {
@@ -90,14 +90,14 @@ func newMachine(opts *Options, resumeFrom string, verify bool, server *support) 
 // next starts the next request and returns its parameters.
 func (m *machine) next(now moment) (opts ListOptions) {
 	m.started, m.opened = now, 0
-	if m.state != listing || m.token == "" { // a later page costs nothing unless it arrives empty
+	if m.state != listing || m.token == "" { // a later page is charged only if it brings no new objects; see page
 		m.policy.spend(now)
 	}
 	opts.LabelSelector, opts.FieldSelector = m.opts.LabelSelector, m.opts.FieldSelector
 	switch m.state {
 	case listing:
-		// For a request with a limit, the server bypasses its watch cache, unless the resourceVersion is "" or "0". So
-		// for other resourceVersions the machine sets a limit only if the server seems to have no watch cache.
+		// A limit makes the server bypass its watch cache and read from storage, unless the resourceVersion is "" or
+		// "0". So for other resourceVersions the machine sets a limit only if the server seems to have no watch cache.
 		if !m.whole && (m.server.pages.Load() || m.token != "" || m.from == "" || m.from == "0") {
 			opts.Limit = m.policy.pageSize
 		}
@@ -124,7 +124,7 @@ func (m *machine) next(now moment) (opts ListOptions) {
 	return opts
 }
 
-// response describes one part of a response: a watch event, or a page of a list.
+// response is the input of machine.event: a watch event, or the end of a page of a list.
 type response struct {
 	event     EventType     // type of a watch event; zero at the end of a page
 	version   string        // resourceVersion of the event or of the page
@@ -134,11 +134,11 @@ type response struct {
 	token   string // continue token of the next page
 	objects int    // number of objects
 	start   Key    // key of the first object
-	first   string // resourceVersion of the first object
-	refuted bool   // whether the objects of a check contradict the caller's state
+	first   string // resourceVersion of the first object; used only in a check
+	refuted bool   // whether the caller's state contradicts the response to a check; see Held.Verify
 }
 
-// meaning says what a part of a response means to the caller.
+// meaning is the machine's interpretation of a part of a response. The engine yields events accordingly.
 type meaning uint8
 
 const (
@@ -149,8 +149,8 @@ const (
 	over                    // the request has served its purpose, although its response has not ended
 )
 
-// event interprets a part of a response. An error means that the response breaks the protocol. The caller passes it to
-// fail.
+// event interprets a part of a response. If the response breaks the protocol, event returns an error, which the caller
+// must pass to fail.
 func (m *machine) event(now moment, r *response) (meaning, error) {
 	switch {
 	case r.event == 0 && m.state == checking:
@@ -163,7 +163,9 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 			m.heard = now
 			return nothing, nil
 		}
-		if m.owed != "" { // until then, the watch may follow the history of another server
+		// The watch is live only after it has delivered the owed change. Until then, it may follow the history of
+		// another server.
+		if m.owed != "" {
 			return nothing, nil
 		}
 		return live, nil
@@ -175,7 +177,8 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 	return m.liveEvent(now, r)
 }
 
-// checked handles the response to a check.
+// checked handles the response to a check. If the object in the response is newer than the stream, the watch owes this
+// change and must deliver it soon. Otherwise it follows the history of another server.
 func (m *machine) checked(now moment, r *response) (meaning, error) {
 	switch {
 	case versionRegressed(m.version, r.version):
@@ -190,7 +193,8 @@ func (m *machine) checked(now moment, r *response) (meaning, error) {
 	return nothing, nil
 }
 
-// page handles a page of a list.
+// page handles a page of a list. A page that repeats objects or is empty is charged to the request budget, because a
+// faulty server could send such pages forever.
 func (m *machine) page(now moment, r *response) (meaning, error) {
 	if m.token == "" {
 		m.listVersion = r.version
@@ -238,8 +242,9 @@ func (m *machine) repeats(r *response) bool {
 }
 
 // initialEvent handles an event before the end of a streaming list. A server without streaming lists answers with an
-// ordinary watch instead, whose events have increasing resourceVersions. Initial objects arrive sorted by key, so an
-// object that is older than an earlier one shows that this is a streaming list.
+// ordinary watch, whose events have increasing resourceVersions. Initial objects are sorted by key, so an object that
+// is older than an earlier one proves that this is a streaming list. Without such a proof, the list fails after
+// stalledStream.
 func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 	if versionRegressed(m.listVersion, r.version) {
 		m.heard = now
@@ -258,7 +263,8 @@ func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 }
 
 // endMark completes a streaming list. Some servers send the initial-events-end bookmark before the objects, so the list
-// seems to be empty. Unless streaming lists have worked before, endMark then confirms it with an ordinary list.
+// seems to be empty. endMark therefore confirms an empty list with an ordinary list, unless streaming lists have worked
+// before.
 func (m *machine) endMark(now moment, r *response) (meaning, error) {
 	if m.from != "" && versionRegressed(m.version, r.version) {
 		return nothing, errVersionRegressed
@@ -272,12 +278,15 @@ func (m *machine) endMark(now moment, r *response) (meaning, error) {
 	return complete, nil
 }
 
+// liveEvent handles an event of an ordinary watch, or of a streaming list after its end. An event whose resourceVersion
+// is new proves that the watch works, so earlier failures no longer count.
 func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	version := r.version
 	if version == "0" { // "0" means any resourceVersion, so a watch cannot resume from it
 		version = ""
 	}
-	bookmark := r.event == Bookmark || r.event == Synced // in an ordinary watch, an initial-events-end bookmark is like any other bookmark
+	// In an ordinary watch, an initial-events-end bookmark is like any other bookmark.
+	bookmark := r.event == Bookmark || r.event == Synced
 	if !m.news && !bookmark && m.listVersion != "" && (version == m.listVersion || versionRegressed(m.listVersion, version)) {
 		return nothing, errNoInitialEnd // an initial object arrived after the initial-events-end bookmark
 	}
@@ -301,7 +310,7 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	return live, nil
 }
 
-// list makes the machine request a list next, ordinary or streaming, at this resourceVersion.
+// list makes the machine request a list next, at the resourceVersion `from`. s is listing or streaming.
 func (m *machine) list(s state, from string) {
 	m.state, m.from, m.whole, m.token, m.starts, m.objects, m.listVersion = s, from, false, "", nil, 0, ""
 }
@@ -315,8 +324,8 @@ func (m *machine) relist(from string) {
 	}
 }
 
-// completeList makes the machine watch after a complete list. If the list has no resourceVersion, the watch cannot
-// resume.
+// completeList makes the machine watch after a complete list. A list without a resourceVersion leaves m.version empty,
+// so the watch cannot resume.
 func (m *machine) completeList(now moment, version string) {
 	if version == "0" {
 		version = ""
@@ -330,7 +339,7 @@ func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }
 
-// count counts objects of the current list towards the list limit.
+// count charges objects of the current list to the list limit.
 func (m *machine) count(objects int) {
 	m.policy.charge(m.started, m.objects, objects)
 	m.objects += objects
@@ -338,8 +347,8 @@ func (m *machine) count(objects int) {
 
 // fail handles the end of a request. err is a failure, an error from event, or ErrWatchClosed after a clean close.
 // objects is the number of objects on an unfinished page, and receiving says whether an object was incomplete. fail
-// chooses the next state and the delay before the next request. attention is false for a clean close and for a lost
-// connection of a healthy watch, because neither needs a warning.
+// chooses the next state and the delay before the next request. attention reports whether the failure needs a warning.
+// A clean close needs none, nor does a healthy watch that loses its connection.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
 	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
 	err = m.causeOf(err, healthy)
@@ -358,7 +367,8 @@ func (m *machine) fail(now moment, err error, objects int, receiving bool) (resu
 			m.suspect = 0
 			spread = m.policy.spread(m.openFor(now), m.timeout)
 		}
-	} else if m.state == listing { // a failed list counts, too, because it has cost the server as much as it delivered
+	} else if m.state == listing {
+		// A failed list counts, too, because the server has read the objects that it delivered.
 		m.count(objects)
 	}
 	immediate := false // whether the next request repairs the fault, so it needs no backoff
@@ -401,8 +411,9 @@ func (m *machine) openFor(now moment) time.Duration {
 }
 
 // causeOf returns the cause of the end of a request. Some servers and proxies do not report an expired resourceVersion,
-// but close each watch at once. So several short watches in a row mean that it has expired. If a watch does not deliver
-// a change that a check has seen, the server was rebuilt, and its resourceVersions are unrelated to the stream's.
+// but close each watch at once. So after several short watches in a row, it counts as expired. If a watch does not
+// deliver a change that a check has shown, the server was rebuilt, and its resourceVersions are unrelated to the
+// stream's.
 func (m *machine) causeOf(err error, healthy bool) error {
 	switch {
 	case m.state == streaming && err == ErrWatchClosed:
@@ -421,12 +432,14 @@ func (m *machine) causeOf(err error, healthy bool) error {
 	return ErrExpired
 }
 
+// afterList restarts the list. It changes the resourceVersion or the pagination if that may have caused the failure.
 func (m *machine) afterList(f fault, err error) (immediate bool) {
 	from, whole := m.from, m.whole
 	switch {
 	case f == expired && m.token != "" && !whole: // the continue token has expired
 		whole, immediate = true, true
-	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0": // 400 may mean that the saved resourceVersion came from another server
+	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0":
+		// 400 may mean that the saved resourceVersion came from another server.
 		from, immediate = "", from != "" && err != errVersionRegressed
 	case err == errNoProgress, err == errInconsistentPages:
 		whole = true
@@ -436,8 +449,9 @@ func (m *machine) afterList(f fault, err error) (immediate bool) {
 	return immediate
 }
 
-// afterStreamingList falls back to an ordinary list if the server did not complete a streaming list, because servers and
-// proxies without streaming lists fail in many ways.
+// afterStreamingList falls back to an ordinary list if the server did not complete a streaming list, because servers
+// and proxies without streaming lists fail in many ways. If the server was silent in the middle of an object, the link
+// was slow, so the stream requests another streaming list.
 func (m *machine) afterStreamingList(f fault, err error, receiving bool) (immediate bool) {
 	switch from := m.from; {
 	case f == expired, f == badVersion:
@@ -455,6 +469,11 @@ func (m *machine) afterStreamingList(f fault, err error, receiving bool) (immedi
 	return false
 }
 
+// afterWatch resumes the watch if possible, because a relist costs the server much more. After a broken connection, the
+// stream first checks whether the server is still the same.
+//
+// After ErrSilent, the server may no longer send bookmarks, so later watches use short timeouts until a bookmark
+// arrives.
 func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 	if f == protocol {
 		m.suspect++
@@ -485,15 +504,16 @@ func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 	return false
 }
 
-// afterCheck relists if the check shows that the server has another history. It repeats the check if the server is
-// still down. After any other failure it resumes the watch, because a server may reject the check but still serve
-// watches.
+// afterCheck relists if the check shows that the server has another history. It repeats the check while the server is
+// down. After any other failure it resumes the watch, because a server may be unable to answer the check but still
+// serve watches.
 func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	switch {
 	case f == badVersion:
 		m.relist("")
 		return m.mayRelistAtOnce()
-	case statusCode(err) == 404: // the collection was deleted, and may return with other objects, so the stream must list it
+	case statusCode(err) == 404:
+		// The collection was deleted, and may return with other objects, so the stream must list it.
 		m.relist(m.version)
 	case f == connection && err != ErrSilent && statusCode(err) != 504:
 	default:
@@ -502,8 +522,8 @@ func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	return false
 }
 
-// mayRelistAtOnce reports whether a relist needs no backoff, because the server has lost its history for the first time
-// since the backoff was reset.
+// mayRelistAtOnce returns true once after each reset of the backoff. So the first relist after a server has lost its
+// history is immediate, but a server that loses it repeatedly is spared from frequent lists.
 func (m *machine) mayRelistAtOnce() bool {
 	first := !m.relisted
 	m.relisted = true

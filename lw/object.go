@@ -61,8 +61,8 @@ func newObject(s *Scanned, cuts []span) *Object {
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the JSON text raw. This text consists of an inserted prefix of prefixLen bytes and
-// the scanned text without the spans in cuts.
+// objectOf returns an object with the JSON text raw, which differs from the scanned text: a prefix of prefixLen bytes
+// was inserted, and the spans in cuts were removed. objectOf adjusts the locations of the metadata accordingly.
 func objectOf(s *Scanned, raw string, prefixLen int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefixLen
@@ -146,7 +146,7 @@ func (o *Object) Label(name string) (string, bool) {
 }
 
 // CompareResourceVersions compares two resourceVersions of one collection. It returns -1 if a is older than b, 0 if
-// they are equal, and +1 if a is newer. Only decimal numbers without leading zeros have an order
+// they are equal, and +1 if a is newer. Only positive decimal numbers without leading zeros have an order
 // (https://kep.k8s.io/5504). For other strings ok is false.
 func CompareResourceVersions(a, b string) (order int, ok bool) {
 	switch {
@@ -166,6 +166,7 @@ func versionRegressed(previous, next string) bool {
 	return ok && order < 0
 }
 
+// ordered reports whether a resourceVersion can be compared with others.
 func ordered(version string) bool { return isNumber(version) && version[0] != '0' }
 
 // Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
@@ -218,7 +219,8 @@ func (o *Scanned) prefix() string {
 	return ""
 }
 
-// cut adds the span from start to end to o.cuts. Spans must be added in ascending order.
+// cut adds the span from start to end to o.cuts, or extends the last span if they are adjacent. Spans must be added in
+// ascending order.
 func (o *Scanned) cut(start, end int) {
 	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
 		o.cuts[last].End = end
@@ -227,8 +229,8 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. It scans the object
-// again if the last scan had another selection.
+// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. If the last scan had
+// another selection, it scans the object again and keeps the result, so that the next objects need only one scan.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)
@@ -239,8 +241,8 @@ func (o *Scanned) cutsFor(keep *fields) []span {
 	return o.cuts
 }
 
-// parts returns an iterator over the parts of a text: the object's text, which starts with the members in prefix and
-// omits the spans in cuts.
+// parts yields the parts of an object's text in order. The text begins with the members in prefix and omits the spans
+// in cuts. The parts share the memory of o.body.
 func (o *Scanned) parts(prefix string, cuts []span) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from := 1
@@ -279,7 +281,8 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	return b
 }
 
-// isText reports whether text equals the joined parts.
+// isText reports whether text equals the joined parts. It does not allocate, because it runs for every object of a
+// relist.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	for part := range o.parts(prefix, cuts) {
 		var found bool

@@ -13,7 +13,7 @@ const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // after this many delays in a row that follow Retry-After, the backoff grows, too
+	maxHonored       = 10              // after this many delays in a row from Retry-After, the backoff also applies
 	retryAfterSpread = 0.1             // the random delay added to Retry-After is at most this fraction of it
 	maxSpread        = time.Second     // maximum delay before a healthy watch resumes
 
@@ -37,7 +37,7 @@ const (
 // within 150 seconds.
 const (
 	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
-	idleStream    = 10 * time.Second  // for a streaming list
+	idleStream    = 10 * time.Second  // for a streaming list; short, because a server without streaming lists may send nothing
 	idleBookmarks = 140 * time.Second // for a watch with bookmarks, which arrive once a minute
 	idleOwed      = 5 * time.Second   // for a watch that must deliver a change at once, because a check has shown this change
 	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks
@@ -48,7 +48,7 @@ const (
 type policy struct {
 	random   func() float64 // returns a number in [0, 1)
 	pageSize int            // objects per page, or zero for no pagination
-	large    int            // the limit on lists counts a list of this many objects as one, and several smaller lists together as one
+	large    int            // number of objects in a list that counts as one towards the limit on lists; see charge
 
 	lastBackoff time.Duration
 	honored     int              // number of delays in a row that followed Retry-After
@@ -71,9 +71,9 @@ func newPolicy(opts *Options) policy {
 	return p
 }
 
-// backOff returns the next delay of an exponential backoff. Its jitter makes clients that fail together retry at different
-// times. retryAfter is the server's Retry-After or zero, and is honored up to maxHonored times in a row. A random delay
-// is added because all clients receive the same Retry-After.
+// backOff returns the next delay of an exponential backoff. Its jitter makes clients that fail together retry at
+// different times. retryAfter is the server's Retry-After, or zero. It replaces the backoff up to maxHonored times in a
+// row. It also gets jitter, because all clients receive the same value.
 func (p *policy) backOff(retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 && p.honored < maxHonored {
 		p.honored++
@@ -83,6 +83,7 @@ func (p *policy) backOff(retryAfter time.Duration) time.Duration {
 	return max(p.lastBackoff, retryAfter) + time.Duration(p.random()*float64(p.lastBackoff))
 }
 
+// resetBackoff makes the next backoff start with firstDelay again.
 func (p *policy) resetBackoff() { p.lastBackoff, p.honored = 0, 0 }
 
 // retryAfter returns the Retry-After of err, at most maxRetryAfter.
@@ -94,8 +95,8 @@ func retryAfter(err error) time.Duration {
 }
 
 // spread returns the delay before a healthy watch resumes: up to 0.5 % of the time that it was open, at most one
-// second. The delay spreads out clients that lose their watches at the same time. A watch that reached its own timeout
-// needs no delay, because that timeout is already random.
+// second. The delay spreads out the requests of clients that lose their watches at the same time. A watch that reached
+// its own timeout needs no delay, because that timeout is already random.
 func (p *policy) spread(open, timeout time.Duration) time.Duration {
 	const tolerance = 2 * time.Second
 	limit := min(open/200, maxSpread)
@@ -105,8 +106,8 @@ func (p *policy) spread(open, timeout time.Duration) time.Duration {
 	return time.Duration(p.random() * float64(limit))
 }
 
-// spend charges one request to the budget. Two requests may exceed the budget: a watch after a list, and a request
-// after Wake skipped a delay.
+// spend charges one request to the budget. The budget may be overdrawn by two requests, which are sent without a delay:
+// a watch after a list, and a request after Wake skipped a delay.
 func (p *policy) spend(now moment) {
 	p.budgetFull = min(max(p.budgetFull, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
@@ -117,8 +118,8 @@ func (p *policy) budgetDelay(now moment) time.Duration {
 }
 
 // charge counts objects of a list towards the limit on lists. begun is when the request started, and before is the
-// number of objects of this list that were counted earlier. A list of p.large objects or more counts as one. Smaller
-// lists add up, and count as one when they have delivered that many objects together. So a small collection recovers
+// number of objects of this list that were charged earlier. A list of p.large objects or more counts as one. Smaller
+// lists add up, and count as one when they have delivered p.large objects together. So a small collection recovers
 // quickly even if its server restarts many times.
 func (p *policy) charge(begun moment, before, objects int) {
 	p.small += min(before+objects, p.large) - min(before, p.large)
@@ -162,7 +163,8 @@ func (m *machine) idle() time.Duration {
 	return m.timeout + idleGrace
 }
 
-// support records what the streams of a [Client] have learned about the features of its server.
+// support records which features a server has, as far as the streams of a [Client] have found out. They use it
+// concurrently.
 type support struct {
 	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
 	bookmarks atomic.Bool  // whether the server sends bookmarks
@@ -177,9 +179,11 @@ const (
 // streamsLists reports whether to request streaming lists.
 func (s *support) streamsLists() bool { return s.streams.Load() < maxStreamFaults }
 
+// streamsProven reports whether a streaming list has worked and none has failed since.
 func (s *support) streamsProven() bool { return s.streams.Load() == streamsWork }
 
-// streamFailed records a failed streaming list. A 4xx response disables streaming lists at once.
+// streamFailed records a failed streaming list. A 4xx response disables streaming lists at once, because the server
+// rejects their parameters.
 func (s *support) streamFailed(err error) {
 	if code := statusCode(err); code >= 400 && code < 500 {
 		s.stopStreams()
@@ -188,8 +192,10 @@ func (s *support) streamFailed(err error) {
 	s.streams.Store(max(s.streams.Load(), 0) + 1)
 }
 
+// stopStreams makes all streams of the Source use ordinary lists.
 func (s *support) stopStreams() { s.streams.Store(maxStreamFaults) }
 
+// streamWorked records that a streaming list was followed by a healthy watch.
 func (s *support) streamWorked() { s.streams.Store(streamsWork) }
 
 // fault classifies a failure. It determines the next request.
@@ -219,12 +225,14 @@ func faultOf(err error) fault {
 		switch {
 		case e.Code == 429, e.Code == 503 && e.RetryAfter > 0:
 			return overload
-		case e.Code >= 502 && e.Code <= 504, e.Code >= 500 && e.Message != "" && e.Message[0] == '<': // gateways send HTML pages
+		case e.Code >= 502 && e.Code <= 504, e.Code >= 500 && e.Message != "" && e.Message[0] == '<':
+			// Gateways send HTML pages.
 			return connection
 		}
 		return protocol
 	}
-	if e, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && e.Found == jsonscan.HTML { // gateways and captive portals also send HTML pages with status 200
+	// Gateways and captive portals also send HTML pages with status 200.
+	if e, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && e.Found == jsonscan.HTML {
 		return connection
 	}
 	if answered(err) {

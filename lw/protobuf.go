@@ -8,7 +8,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// magic is the prefix of every protobuf object except list items. It is followed by a runtime.Unknown message.
+// magic precedes every object in protobuf except list items. A runtime.Unknown message follows it and contains the
+// object.
 const magic = "k8s\x00"
 
 // protoDecoder decodes protobuf.
@@ -23,6 +24,7 @@ func newProtoDecoder(body io.Reader, maxFrame int, progress func()) protoDecoder
 	return protoDecoder{Reader: r}
 }
 
+// offset returns the current position in the response body, for error messages.
 func (d protoDecoder) offset() int64 { return d.Offset(d.Pos()) }
 
 // malformed records an error at the current offset. It returns false.
@@ -115,7 +117,8 @@ func envelope(data []byte) (kind, object protoscan.Message, ok bool) {
 	return unknown.Bytes(1).Bytes(2), unknown.Bytes(2), unknown.Valid()
 }
 
-// list reads a list to its end: magic, then a runtime.Unknown message whose field raw contains the list.
+// list reads a list to its end: magic, then a runtime.Unknown message whose field raw contains the list. It reads the
+// fields one by one instead of the whole message, so that only one item is in memory at a time.
 func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for i := range len(magic) {
 		if b := d.Byte(); d.Err() == nil && b != magic[i] {
@@ -147,6 +150,7 @@ func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	}
 }
 
+// typeMeta reads the kind and apiVersion of a list.
 func (d protoDecoder) typeMeta(meta *ListMeta, m protoscan.Message) {
 	meta.apiVersion, meta.kind = string(m.Bytes(1)), string(m.Bytes(2))
 	if !m.Valid() {
@@ -265,8 +269,8 @@ func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
 	return true
 }
 
-// dropManagedFields removes managedFields from the object in data. It returns the remaining object, which is at the end
-// of data, and its metadata field.
+// dropManagedFields removes managedFields from the object in data, without allocating. It overwrites data and returns
+// the remaining object, which is at the end of data, and its metadata field.
 func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protoscan.Message, protoscan.Field) {
 	end := metadata.Value // end of the kept fields once they have moved to the left
 	old := data[metadata.Value:metadata.End]
@@ -279,7 +283,8 @@ func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protos
 		return data, metadata
 	}
 	kept := end - metadata.Value
-	header := protoscan.Message{fieldMetadata<<3 | protoscan.Bytes, 10: 0} // sized for the longest varint
+	// One byte for the tag, and 10 bytes for the longest varint.
+	header := protoscan.Message{fieldMetadata<<3 | protoscan.Bytes, 10: 0}
 	header = header[:1+protoscan.PutUvarint(header[1:], uint64(kept))]
 	start := metadata.End - kept - len(header) - metadata.Start
 	copy(data[metadata.End-kept:metadata.End], data[metadata.Value:end])

@@ -56,7 +56,8 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		if segment == "." || segment == ".." { // clients and proxies would remove such a segment, and so request another path
+		// Clients and proxies would remove such a segment, and so request another path.
+		if segment == "." || segment == ".." {
 			return errors.New("lw: Resource " + r.String() + " has the invalid path segment \"" + segment + "\"")
 		}
 	}
@@ -79,8 +80,8 @@ func (r Resource) path() (path, query string) {
 	return path + "/" + escape(r.Plural), ""
 }
 
-// fieldSelector adds a term for the resource's name to the caller's selector. A selector is needed because servers
-// ignore the watch parameter in a request for a single object's path.
+// fieldSelector adds a term for the resource's name to the caller's selector. The name cannot be part of the path,
+// because servers ignore the watch parameter for the path of a single object.
 func (r Resource) fieldSelector(selector string) string {
 	if r.Name == "" {
 		return selector
@@ -91,6 +92,7 @@ func (r Resource) fieldSelector(selector string) string {
 // query is the encoded query of a URL.
 type query []byte
 
+// add appends a parameter, unless its value is empty.
 func (q query) add(name, value string) query {
 	if value == "" {
 		return q

@@ -44,8 +44,8 @@ type Page[T any] struct {
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher] and its objects. It also records what streams have learned about the
-// server's features, so it must not be copied. The zero value describes a server without a name and without streaming
+// Source describes the server of a [ListerWatcher] and its objects. It also records the server's features that streams
+// have discovered, so it must not be copied. The zero value describes a server without a name and without streaming
 // lists.
 type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
@@ -57,11 +57,12 @@ type Source[T any] struct {
 	shared  *support // the support of another Source, or nil; see Share
 }
 
-// Share lets s and other share what their streams learn about the server's features. Both collections must be on the
-// same server. Call Share before the first stream of s.
+// Share makes s use the record of other, so that the streams of both share their knowledge of the server's features.
+// Both collections must be on the same server. Call Share before the first stream of s.
 func (s *Source[T]) Share(other *Source[T]) { s.shared = other.support() }
 
-// support returns what streams have learned about the server's features.
+// support returns the record of the server's features. A Source that has no streaming lists starts as if they had
+// failed.
 func (s *Source[T]) support() *support {
 	if s.shared != nil {
 		return s.shared
@@ -99,14 +100,15 @@ type ListOptions struct {
 	progress func()
 
 	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool) // see Held.Lookup
-	holder any                                                                        // the ListerWatcher that may call lookup; see PassLookup
+	holder any                                                                        // the source that may call lookup; see PassLookup
 
-	replaces bool // the list replaces objects that this client has not listed itself, so the client must check its kind
+	replaces bool // the caller has objects that a list of another collection would delete, so the list's kind must be checked
 }
 
-// PassLookup lets the source to use [Held.Lookup] instead of the source from. A ListerWatcher that wraps another source
-// and returns its objects unchanged calls PassLookup(wrapper, wrapped), so that the wrapped source can reuse the caller's
-// objects. A wrapper that changes objects must not call it, because the caller then holds changed objects.
+// PassLookup returns options that permit the use of [Held.Lookup] to the source `to` instead of the source `from`. A
+// ListerWatcher that wraps another source and returns its objects unchanged calls PassLookup(wrapper, wrapped), so that
+// the wrapped source can reuse the caller's objects. A wrapper that changes objects must not call it, because the
+// caller then holds changed objects.
 func (o ListOptions) PassLookup(from, to any) ListOptions {
 	if o.lookup != nil && o.holder == from {
 		o.holder = to

@@ -25,8 +25,8 @@ type Options struct {
 	NoStreamingList bool
 
 	// Wake triggers an immediate connection check and ends the current delay. Send a value when the machine or browser
-	// tab wakes up, or when the network returns. Even without Wake, the stream checks the connection every 10 seconds.
-	// Each stream needs its own channel. Wake may be nil.
+	// tab wakes up, or when the network returns. Even without Wake, the stream checks at least every 5 seconds whether
+	// the idle timeout has passed. Each stream needs its own channel. Wake may be nil.
 	Wake <-chan struct{}
 
 	// StopOn is called with the cause of every interruption. If it returns true, the sequence ends after the
@@ -34,11 +34,11 @@ type Options struct {
 	// retrying cannot help.
 	StopOn func(cause error) bool
 
-	// Warn receives a warning about each interruption that needs attention. The warning states the cause, when the
-	// next request follows, and how to fix the problem. The same cause is logged at most once per minute. Clean closes
-	// and connection errors of healthy watches are not logged. Keys and values alternate in args, as in log/slog, so
-	// the method Warn of a slog.Logger fits. If Warn is nil, the stream logs to slog.Default(), or to console.warn in
-	// JavaScript. To disable logging, use slog.New(slog.DiscardHandler).Warn.
+	// Warn receives a warning about each interruption that needs attention. The warning contains the cause, the next
+	// request and its delay, and a remedy if there is one. The same cause is logged at most once per minute. Clean
+	// closes and connection errors of healthy watches are not logged. Keys and values alternate in args, as in
+	// log/slog, so the method Warn of a slog.Logger fits. If Warn is nil, the stream logs to slog.Default(), or to
+	// console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).Warn.
 	Warn func(msg string, args ...any)
 
 	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a
@@ -127,7 +127,7 @@ type engine[T Keyed] struct {
 
 	// The request in progress.
 	objects   int  // number of objects on the current page
-	receiving bool // whether the request failed in the middle of an object
+	receiving bool // whether the request failed in the middle of an object; see machine.afterStreamingList
 }
 
 // request makes one request and handles its response. It returns false when the sequence is over.
@@ -151,9 +151,10 @@ func (e *engine[T]) request() bool {
 }
 
 // interrupt yields the interruption that err causes, and waits for its delay. It returns false if the sequence is over.
+// It is not inlined, so that its stack frame is not part of the stack of an idle watch.
 //
 //go:noinline
-func (e *engine[T]) interrupt(err error) bool { // not inlined, so that its frame is not part of the stack of an idle watch
+func (e *engine[T]) interrupt(err error) bool {
 	now := e.now()
 	result, attention := e.machine.fail(now, err, e.objects, e.receiving)
 	if attention {
@@ -211,9 +212,9 @@ func (e *engine[T]) list() error {
 	return err
 }
 
-// watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close. A
-// program may have thousands of idle watches, and a goroutine's stack doubles when it is full. So watch leaves everything
-// with a large stack frame to functions that return before the next read.
+// watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close.
+// A program may have thousands of idle watches, and a goroutine's stack doubles when it is full. So watch leaves all
+// work that needs a large stack frame to functions that return before the next read.
 func (e *engine[T]) watch() error {
 	opts, ctx, dog := e.open()
 	defer dog.stop()
@@ -261,8 +262,9 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 	return true, nil
 }
 
-// deliver passes a watch event on to the caller, and yields ListStarted, Synced or WatchStarted before or after it
-// where needed. before is the stream's resourceVersion before the event. deliver returns false if the sequence is over.
+// deliver yields a watch event to the caller. If the event begins or ends a list or begins a watch, deliver also yields
+// ListStarted, Synced or WatchStarted. before is the stream's resourceVersion before the event. deliver returns false
+// if the sequence is over.
 func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) bool {
 	switch meaning {
 	case listed:
@@ -316,9 +318,9 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return !e.done
 }
 
-// causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. The cause matters because a source may return
-// only context.Canceled. A source may also end without an error when ctx is done, and then an incomplete list must not
-// count as complete.
+// causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. A source may return only context.Canceled,
+// which hides the cause, for example ErrSilent. A source may also end without an error when ctx is done, and then an
+// incomplete list must not count as complete.
 func causeOf(ctx context.Context, err error) error { return cmp.Or(context.Cause(ctx), err) }
 
 // now returns the time on the stream's clock.
@@ -358,7 +360,7 @@ func (e *engine[T]) wait(delay time.Duration) bool {
 // idle timeout, or after the computer wakes from sleep.
 const maxInterval = 5 * time.Second
 
-// paused is an idle timeout that never ends.
+// paused is the idle timeout while the caller handles an event. It never passes.
 const paused = math.MaxInt64
 
 // watchdog cancels the context of a request with ErrSilent after the idle timeout. The time that the caller needs to
@@ -371,7 +373,7 @@ type watchdog struct {
 
 	receiving time.Duration // monotonic time at which the first part of an unfinished object arrived, or zero
 	monotonic atomic.Int64  // time since start at which data last arrived, in nanoseconds
-	walltime  atomic.Int64  // the same on the wall clock, in nanoseconds since 1970
+	walltime  atomic.Int64  // when data last arrived on the wall clock, in nanoseconds since 1970
 	limit     atomic.Int64  // idle timeout, paused while the caller handles an event, or zero if stopped
 
 	listening sync.WaitGroup // waits for the goroutine that runs listen, which exists only if there is a channel for wake-ups
@@ -385,7 +387,8 @@ type watchdog struct {
 // nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall func() time.Time) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &watchdog{cancel: cancel, start: time.Now().Add(-1), wall: wall} // a start in the past, because a receiving time of zero means that no object is arriving
+	// A start in the past, because a receiving time of zero means that no object is arriving.
+	d := &watchdog{cancel: cancel, start: time.Now().Add(-1), wall: wall}
 	d.resume(limit)
 	d.mu.Lock() // because the timer may fire before d.timer is set
 	d.timer = time.AfterFunc(d.interval(), d.check)
@@ -425,8 +428,8 @@ func (d *watchdog) heard() (monotonic time.Duration) {
 	return time.Duration(m)
 }
 
-// progress restarts the idle timeout, because a part of an object has arrived. The rest of the object may take as long
-// as a list may be idle, even in a streaming list.
+// progress restarts the idle timeout, because a part of an object has arrived. While an object arrives, the idle
+// timeout is at least that of a list. The short timeout of a streaming list would cut off a slow link.
 func (d *watchdog) progress() {
 	if now := d.heard(); d.receiving == 0 {
 		d.receiving = now
@@ -452,6 +455,7 @@ func (d *watchdog) resume(limit time.Duration) {
 	d.limit.Store(int64(limit)) // must be the last statement, because check reads limit first
 }
 
+// interval returns the time until the next check, which is a fraction of the idle timeout.
 func (d *watchdog) interval() time.Duration {
 	return min(time.Duration(d.limit.Load())/4, maxInterval)
 }
@@ -472,6 +476,7 @@ func (d *watchdog) check() {
 	d.timer.Reset(d.interval())
 }
 
+// listen checks at once for each value on wake, because the timer may be late after the computer has slept.
 func (d *watchdog) listen(ctx context.Context, wake <-chan struct{}) {
 	for {
 		select {

@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The stream
-// waits until a called function returns. A Trace may serve several streams if its functions are safe for concurrent
-// use.
+// Trace contains functions that a stream calls, for metrics and logs. Any function may be nil. The stream waits until a
+// function returns. A Trace may serve several streams if its functions are safe for concurrent use.
 type Trace struct {
 	// Open is called before a request.
 	Open func(req *Request)
@@ -50,7 +49,8 @@ func ContextTrace(ctx context.Context) *Trace {
 	return new(Trace)
 }
 
-// open sends a request over transport and reports it to the functions Open, Opened and Read of the trace.
+// open sends a request over transport. It calls the trace's functions Open and Opened, and makes reads of the body call
+// Read.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (*Response, error) {
 	if t.Open != nil {
 		t.Open(req)
@@ -65,6 +65,7 @@ func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (*R
 	return response, err
 }
 
+// tracedBody is a response body that reports each read to a trace.
 type tracedBody struct {
 	io.ReadCloser
 	read func(int)

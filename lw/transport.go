@@ -46,7 +46,8 @@ type Response struct {
 	Redact func(text string) string
 }
 
-// redaction is a [Response].Redact, which may be nil.
+// redaction is the type of [Response].Redact. A nil redaction returns text unchanged, so callers need not check for
+// nil.
 type redaction func(text string) string
 
 func (r redaction) text(text string) string {

@@ -10,7 +10,7 @@ import (
 )
 
 // Value is a validated JSON value, for example a part of an [Object]. The zero Value represents a missing value. Its
-// methods allocate memory only to decode escape sequences, and if Int is called for a value that is not an integer.
+// methods allocate memory only to decode escape sequences, and when Int fails to parse a value.
 type Value struct{ raw string }
 
 // ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
@@ -164,6 +164,7 @@ func afterSeparator(text string, i int) int {
 	return jsonscan.SkipSpace(text, jsonscan.SkipSpace(text, i)+1)
 }
 
+// pathError reports a path that Project or Omit does not accept.
 type pathError struct {
 	Path     string
 	Offset   int    // byte offset of the error in the path
@@ -181,6 +182,7 @@ type pathStep struct {
 	index uint64
 }
 
+// stepKind is the kind of a path's step: a member, an element with an index, or [*].
 type stepKind uint8
 
 const (
@@ -220,6 +222,7 @@ func cutStep(path string) (first pathStep, rest, expected string) {
 // unescapeName removes each backslash that escapes the next character.
 var unescapeName = strings.NewReplacer(`\\`, `\`, `\`, ``)
 
+// cutElement is cutStep for a path that starts with a bracket.
 func cutElement(path string) (first pathStep, rest, expected string) {
 	end := strings.IndexByte(path, ']')
 	if end < 0 {
