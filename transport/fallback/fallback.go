@@ -14,7 +14,7 @@ import (
 )
 
 // Transport is an [lw.Transport] that uses one of two other transports. All methods may be called concurrently. All
-// streams share the current choice.
+// streams use the same current transport, so only one of them needs to find out that the first transport does not work.
 //
 // If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], Transport tries the other transport. It
 // switches when a watch over the other transport delivers data. After 401, 403 or 404 over HTTP, it does not try
@@ -50,7 +50,8 @@ func (t *Transport) With(first, second lw.Transport) *Transport {
 	return &Transport{[2]lw.Transport{first, second}, t.choice}
 }
 
-// Open implements [lw.Transport].
+// Open implements [lw.Transport]. Requests other than watches use the current transport, and their failures do not
+// cause a switch.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	t.choice.mu.Lock()
 	using := t.choice.current
@@ -61,8 +62,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return t.race(ctx, req, using)
 }
 
-// attempt is a watch over one of the two transports. It is also the response body of the watch, because the Transport
-// switches when the body delivers data or fails.
+// attempt is a watch over one of the two transports. It is also the response body of the watch, because only the body
+// shows whether the transport works: it delivers data or fails.
 type attempt struct {
 	io.ReadCloser
 	transport *Transport
@@ -71,7 +72,7 @@ type attempt struct {
 	cancel    context.CancelFunc
 	response  *lw.Response
 	err       error
-	firstErr  error // error of the transport that was tried first, or nil if that transport opened this watch
+	firstErr  error // why the current transport did not open this watch, or nil if it did; the cause of a switch
 	received  bool
 }
 
@@ -163,8 +164,9 @@ func (a *attempt) Close() error {
 	return a.ReadCloser.Close()
 }
 
-// switchFrom switches to the other transport unless another stream has already done so, and reports the switch. If the
-// cause is [lw.ErrSilent], it does not switch from a transport that has delivered data.
+// switchFrom switches to the other transport unless another stream has already done so, and reports the switch.
+// [lw.ErrSilent] does not cause a switch from a transport that has delivered data, because any connection can break
+// silently.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	c := t.choice
 	c.mu.Lock()
@@ -178,7 +180,7 @@ func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	}
 }
 
-// choice contains the index of the transport in use, 0 or 1.
+// choice records which of two transports is in use. Several Transports may share it; see With.
 type choice struct {
 	mu        sync.Mutex
 	current   int

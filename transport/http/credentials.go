@@ -23,7 +23,8 @@ import (
 // rotated them.
 const recheckInterval = time.Minute
 
-// credentials contains the round trippers and the token of a request.
+// credentials contains the round trippers and the token of a request. They belong together, because a request must not
+// mix the token and the certificate of different credentials.
 type credentials struct {
 	*roundTrippers
 	token      string
@@ -43,8 +44,8 @@ func (t *state) credentials(ctx context.Context, sameOrigin bool) (credentials, 
 	return c, err
 }
 
-// callCredentialFunc calls the CredentialFunc. It returns the new token, and round trippers that use the new client
-// certificate.
+// callCredentialFunc calls the CredentialFunc. It returns the token, and round trippers that use the client
+// certificate. rejected is the credential that caused a 401, or nil for a first attempt.
 func (t *state) callCredentialFunc(ctx context.Context, rejected *Credential) (credentials, error) {
 	given, err := t.opts.CredentialFunc(ctx, rejected)
 	if err != nil {
@@ -56,7 +57,7 @@ func (t *state) callCredentialFunc(ctx context.Context, rejected *Credential) (c
 	return t.current(ctx, credentials{credential: given})
 }
 
-// credentialError reports that the CredentialFunc returned an error.
+// credentialError wraps an error from the CredentialFunc, so that cause can recognize it.
 type credentialError struct{ error }
 
 func (n *credentialError) Unwrap() error { return n.error }
@@ -85,9 +86,9 @@ func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unautho
 	return fresh, nil
 }
 
-// current returns the credentials for a request without the result of a TokenFunc. If used.credential is not nil, they
-// contain that credential. If used is not empty, a request failed with it: current then reads the files again unless
-// another request has already replaced the credentials.
+// current returns the credentials for a request, but does not call a TokenFunc. If used.credential is not nil, they
+// contain that credential. If a request failed with the credentials in used, current reads the files again, unless
+// another request has already replaced these credentials.
 func (t *state) current(ctx context.Context, used credentials) (credentials, error) {
 	now, due, err := t.check(used)
 	if err != nil || !due {
@@ -113,8 +114,8 @@ func (t *state) current(ctx context.Context, used credentials) (credentials, err
 	}
 }
 
-// check returns the credentials in use for a request. due reports whether a new certificate must be loaded or the files
-// must be read again, because a request failed or because the last read is at least a minute old.
+// check returns the credentials in use for a request. due reports whether they may be out of date: the credential
+// contains another certificate, a request failed with them, or the last read of the files is at least a minute old.
 func (t *state) check(used credentials) (now credentials, due bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,7 +149,8 @@ func (t *state) replaceIfStale(used credentials) (credentials, error) {
 	t.checkedAt = time.Now() // before reading, so that other requests use the old credentials in the meantime
 	t.mu.Unlock()
 	if found, err := t.readPEM(now.files); err == nil && found != now.files {
-		_ = t.replace(found) // an error means that the files are being replaced and do not match yet, so the old contents stay in use
+		// An error means that the files are being replaced and do not match yet, so the old contents stay in use.
+		_ = t.replace(found)
 	}
 	if token, err := t.readToken(); err == nil && token != "" {
 		t.mu.Lock()
@@ -159,6 +161,7 @@ func (t *state) replaceIfStale(used credentials) (credentials, error) {
 	return now, nil
 }
 
+// replace replaces the round trippers. Open responses keep their connections.
 func (t *state) replace(with files) error {
 	made, err := t.opts.newRoundTrippers(with, t.server)
 	if err != nil {
@@ -172,6 +175,7 @@ func (t *state) replace(with files) error {
 	return nil
 }
 
+// initialCredentials reads all files, so that New reports a missing or invalid file.
 func (t *state) initialCredentials() (c credentials, err error) {
 	if c.token, err = t.readToken(); err != nil {
 		return c, err
@@ -307,9 +311,11 @@ func (o *Options) newRoundTrippers(f files, server *url.URL) (*roundTrippers, er
 	return &roundTrippers{newBoundedDialer(toServer, server.Scheme), toOthers, []*http.Transport{toServer, toOthers}, f}, nil
 }
 
+// dialer has the timeouts of http.DefaultTransport.
 var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 
-// pings detect a dead HTTP/2 connection within 45 seconds. HTTP/1.1 has no pings.
+// pings detect a dead HTTP/2 connection within 45 seconds. HTTP/1.1 has no pings, so only the idle timeout of the
+// stream detects a dead connection.
 var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 
 func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error), uncompressed bool) *http.Transport {

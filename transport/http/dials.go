@@ -13,7 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// maxDials is the maximum number of concurrent dials if requests cannot share an HTTP/2 connection.
+// maxDials is the maximum number of concurrent dials if requests cannot share an HTTP/2 connection. Without a limit,
+// thousands of watches would dial at the same time.
 const maxDials = 100
 
 // boundedDialer is a round tripper to one server that limits concurrent dials.
@@ -59,8 +60,9 @@ func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error)
 	return response, err
 }
 
-// try sends a request. It releases the permit as soon as the request has a connection. If the dial fails, all requests
-// that are waiting for a permit fail with the same error.
+// try sends a request. If the permit p is not held, the request can only use an existing connection. It releases the
+// permit as soon as the request has a connection. If the dial fails, all requests that are waiting for a permit fail
+// with the same error.
 func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, error) {
 	ctx := context.WithValue(request.Context(), permitKey{}, p) // for withPermit, which net/http calls
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: p.connected})
@@ -72,6 +74,7 @@ func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, e
 	return response, err
 }
 
+// errNoPermit makes RoundTrip wait for a permit. Callers never see it.
 var errNoPermit = errors.New("http: no connection is available for the request")
 
 type permitKey struct{}
@@ -86,7 +89,7 @@ func withPermit(dial func(context.Context, string, string) (net.Conn, error)) fu
 	}
 }
 
-// permit is the permission of one request to dial.
+// permit is the permission of one request to dial. The request that has it may dial only while held is true.
 type permit struct {
 	from *permits
 	held atomic.Bool
@@ -109,7 +112,8 @@ func (p *permit) release() {
 	}
 }
 
-// permits limits the number of requests that dial concurrently.
+// permits limits the number of requests that dial concurrently. The channel available contains one element for each
+// unused permit.
 type permits struct {
 	available chan struct{}
 
@@ -162,9 +166,9 @@ func (s *permits) fail(err error) {
 }
 
 // These limits apply to the HTTP/2 connections that one request opens. With the default client, a request needs a
-// second connection only if the server does not serve it on the first. With a custom client, concurrent requests also
-// take each other's connections. For example, when 1,000 requests were sent to a server with 10 streams per connection,
-// one of them opened 16 connections.
+// second connection only if the server does not serve it on the first. With a custom client, a request may also find
+// that other requests have used up the connection that it opened. For example, when 1,000 requests were sent to a
+// server with 10 streams per connection, one of them opened 16 connections.
 const (
 	maxConnections       = 3
 	maxCustomConnections = 20

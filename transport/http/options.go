@@ -43,11 +43,11 @@ type Options struct {
 	CredentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error)
 
 	// Proxy is the "http", "https" or "socks5" URL of a proxy for all requests. By default the environment variables
-	// apply.
+	// apply, for example HTTPS_PROXY.
 	Proxy string
 
-	// Header contains headers of every request, for example Impersonate-User. The User-Agent is "listwatch" by default.
-	// Servers indent lists for a User-Agent that starts with Mozilla/5.0, curl or Wget.
+	// Header contains additional headers for every request, for example Impersonate-User. The User-Agent is "listwatch"
+	// by default. Servers indent lists for a User-Agent that starts with Mozilla/5.0, curl or Wget.
 	Header map[string][]string
 
 	DisableCompression bool // disables gzip-compressed responses

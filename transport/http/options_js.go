@@ -11,7 +11,7 @@ type Options struct {
 	Token     string                                // bearer token
 	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
-	Header map[string][]string // headers of every request, for example Impersonate-User; the server must allow each header with CORS
+	Header map[string][]string // headers for every request, for example Impersonate-User; the server must allow them with CORS
 
 	// Credentials is the credentials option of fetch, which controls cookies and client certificates: "omit",
 	// "same-origin" (the default) or "include".

@@ -22,19 +22,19 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
-	// The state contains secrets. It is behind a pointer, because fmt does not call Format for a Transport in an unexported
-	// field of another struct. It then prints the fields of the Transport, but only the addresses of pointers in them.
+	// The state contains secrets, so it is behind a pointer. If another struct has a Transport in an unexported field,
+	// fmt does not call Format but prints the fields of the Transport. Of a pointer, it prints only the address.
 	state *state
 }
 
 type state struct {
 	opts    Options        // a copy, because the caller may change its options
 	server  *url.URL       // only requests to its origin receive credentials
-	client  http.Client    // a template, which do copies to set the copy's Transport
+	client  http.Client    // a template; do copies it and sets the Transport of the copy
 	secrets redact.Secrets // secrets that every request to the server contains
 
 	readFile  func(purpose, path string) ([]byte, error)
-	reading   chan struct{} // a lock, held while the files are read and credentials are replaced; a channel, so that waiting can end with a context
+	reading   chan struct{} // lock for reading files and replacing credentials; a channel, so that a wait can be canceled
 	mu        sync.Mutex
 	active    credentials
 	checkedAt time.Time // when the files were last read
@@ -51,7 +51,8 @@ func New(server string, opts *Options) (*Transport, error) {
 	}
 	parsed, err := url.Parse(server)
 	if err != nil {
-		return nil, errors.New("http: the server's URL is invalid: it must look like https://host:port") // the error of url.Parse is omitted, because it may contain a password
+		// The error of url.Parse is omitted, because it may contain a password.
+		return nil, errors.New("http: the server's URL is invalid: it must look like https://host:port")
 	}
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
@@ -88,11 +89,11 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return &lw.Response{ReadCloser: response.Body, ETag: response.Header.Get("ETag"), Redact: secrets.Text}, nil
 }
 
-// Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires. Upgrade
-// adds the header Origin, which a WebSocket server may require. It uses the same credentials, TLS options and proxies as
-// other requests, but always HTTP/1.1. It returns the response headers, the connection, and a function that removes the
-// credentials from received text. The caller owns the connection, which stays open when ctx is done. If the server or a
-// proxy ignores the request to switch protocols, the error wraps [errors.ErrUnsupported].
+// Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires.
+// Upgrade adds the header Origin, which a WebSocket server may require. It uses the same credentials, TLS options and
+// proxies as other requests, but always HTTP/1.1. It returns the response headers, the connection, and a function that
+// removes the credentials from received text. The caller must close the connection, which stays open when ctx is done.
+// If the server or a proxy ignores the request to switch protocols, the error wraps [errors.ErrUnsupported].
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (_ http.Header, _ io.ReadWriteCloser, redact func(text string) string, _ error) {
 	header = header.Clone()
 	header.Set("Origin", origin(t.state.server))
@@ -108,7 +109,7 @@ func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.He
 	return response.Header, connection, secrets.Text, nil
 }
 
-// Format prints only the server's origin, for every fmt verb. Without this method, fmt would print the secrets for %s.
+// Format prints only the server's origin, for every fmt verb, so that logs contain no secrets.
 func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
@@ -178,9 +179,10 @@ func (t *state) request(ctx context.Context, req *lw.Request, header http.Header
 type attempt struct {
 	transport *state
 	secrets   redact.Secrets // secrets of the transport and all tokens that this call sent
-	renewed   bool           // the credentials were renewed after a failure; a call to Open does this only once
+	renewed   bool           // the credentials were renewed after a failure, which happens at most once per call to Open
 }
 
+// RoundTrip sends a request, and retries it once if new credentials may help.
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	t := a.transport
 	ctx, sameOrigin := original.Context(), origin(original.URL) == origin(t.server)
@@ -211,6 +213,8 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	return a.send(original, sameOrigin, fresh)
 }
 
+// send sends a copy of a request with the credentials c. If the request goes to another origin, for example after a
+// redirect, send leaves out the headers of the options, the token and the client certificate.
 func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (*http.Response, error) {
 	t, request := a.transport, original.Clone(original.Context())
 	request.Header.Set("User-Agent", "listwatch")
@@ -236,9 +240,11 @@ func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (
 	if context.Cause(limited.Context()) == errUnserved {
 		err = errUnserved
 	}
-	if response != nil && response.StatusCode != http.StatusSwitchingProtocols { // an upgraded connection belongs to the caller
+	// An upgraded connection belongs to the caller.
+	if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
 		if _, err := url.Parse(response.Header.Get("Location")); err != nil {
-			response.Header.Del("Location") // net/http would quote the invalid header in an error, and it may contain a token
+			// Net/http would quote the invalid header in an error, and it may contain a token.
+			response.Header.Del("Location")
 		}
 		if response.Body != nil { // the RoundTripper of a custom client may return a response without a body
 			response.Body = &body{ReadCloser: response.Body, ctx: original.Context(), attempt: a, via: c.roundTrippers, end: end}

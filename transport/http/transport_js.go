@@ -52,7 +52,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return b, err
 }
 
-// Address returns the URL and the bearer token of a request. It is for transports that open their own connections.
+// Address returns the URL and the bearer token of a request. Transports that open their own connections, such as
+// package ws, need them.
 func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token string, err error) {
 	if req.Path != "" && req.Path[0] != '/' {
 		return "", "", errPath

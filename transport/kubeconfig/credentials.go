@@ -34,7 +34,8 @@ func (l *loader) cluster(fields *fields) {
 	http.DisableCompression = fields.boolean("disable-compression")
 }
 
-// authority sets the options that control the verification of the server, for example the certificate authority.
+// authority sets the certificate authority and InsecureSkipVerify. If the caller sets one of them, both replace the
+// values of the kubeconfig.
 func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
 	if http.InsecureSkipVerify = l.Insecure; l.Insecure || l.CAFile != "" {
@@ -52,7 +53,8 @@ func (l *loader) authority(fields *fields) {
 	}
 }
 
-// user sets the credentials of the user and the impersonation headers.
+// user sets the impersonation headers and the credentials of the user. As in kubectl, the kubeconfig's credentials are
+// sent only over https.
 func (l *loader) user(fields *fields) {
 	l.impersonate(fields)
 	target, err := url.Parse(l.config.Server)
@@ -64,7 +66,8 @@ func (l *loader) user(fields *fields) {
 	}
 }
 
-// credentials sets the credentials in the fields of a user.
+// credentials sets the credentials from the fields of a user. A plugin is used only if there is no token and no client
+// certificate.
 func (l *loader) credentials(fields *fields) {
 	http := l.config.HTTP
 	if fields.members["username"] != nil || fields.members["password"] != nil {
@@ -74,7 +77,8 @@ func (l *loader) credentials(fields *fields) {
 		fields.fail("auth-provider", "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
 	}
 	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
-	if strings.ContainsFunc(http.Token, func(r rune) bool { return r <= ' ' || r > '~' }) { // invalid in an Authorization header
+	// Invalid in an Authorization header.
+	if strings.ContainsFunc(http.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		fields.fail("token", "the value contains an invalid character")
 	}
 	if http.TokenFile != "" {
@@ -111,15 +115,16 @@ func (l *loader) certificate(fields *fields) {
 		fields.fail("client-key", "the value is required with client-certificate")
 	}
 	_, err := tls.X509KeyPair(cert, key)
-	fields.failIf(certName, err)                         // the error quotes only the types of PEM blocks
-	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the certificate and the key must both be inline data or both be files
+	fields.failIf(certName, err) // the error quotes only the types of PEM blocks
+	// The certificate and the key must both be inline data or both be files.
+	if len(http.CertData) > 0 || len(http.KeyData) > 0 {
 		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert, key
 	}
 }
 
-// pem reads the PEM data of a field and returns the name of the field that contains it, or "". Inline data in the field
-// name+"-data" takes precedence over the file whose path is in the field name. pem stores the inline data in *data, or
-// the path in *path.
+// pem reads PEM data, either inline from the field name+"-data" or from the file whose path is in the field `name`.
+// Inline data takes precedence. pem stores the inline data in *data, or the path in *path. It returns the name of the
+// field that it used, or "" if both are missing, and the PEM data.
 func (f *fields) pem(name string, path *string, data *[]byte) (found string, text []byte) {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return name + "-data", *data

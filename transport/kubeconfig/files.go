@@ -64,7 +64,8 @@ func readFile(path string) (*yaml.Node, error) {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
 		switch {
-		case strings.Contains(message, "unknown anchor"): // the error omits the name of the anchor, because it may be a password
+		case strings.Contains(message, "unknown anchor"):
+			// The error omits the name of the anchor, because it may be a password.
 			message = "an alias has no anchor: put a string that starts with * in quotes"
 		case strings.Contains(message, "cannot start any token"):
 			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
@@ -104,7 +105,8 @@ func (l *loader) add(path string, root *yaml.Node) {
 func (l *loader) names(kind string) []string { return slices.Sorted(maps.Keys(l.entries[kind])) }
 
 // fields reads the members of a YAML mapping in the same way as kubectl. It does not convert types, treats null as a
-// missing member and ignores unknown members. The loader keeps the first mistake. Its text never quotes values.
+// missing member and ignores unknown members. It reports mistakes to the loader. Their text never quotes values,
+// because they may be secrets.
 type fields struct {
 	loader  *loader
 	at      Error // location of the mapping; at.field is the prefix of field names, for example "exec."
@@ -128,7 +130,8 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 		line, text, _ := strings.Cut(strings.TrimPrefix(mistake.Errors[0], "line "), ": ")
 		n, _ := strconv.Atoi(line)
 		f.failAt("", &yaml.Node{Line: n}, errors.New("invalid key: "+text))
-	case err != nil: // the message omits the error, because it may contain the name of an anchor, which may be a password
+	case err != nil:
+		// The message omits the error, because it may contain the name of an anchor, which may be a password.
 		f.failAt("", node, errors.New("the value contains an invalid merge"))
 	}
 	for name, member := range members {
@@ -139,7 +142,8 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 	return f
 }
 
-// values returns fields with these strings. Empty strings count as missing.
+// values returns fields with these strings, so that values from the options and the service account are handled like
+// those of a kubeconfig. Empty strings count as missing.
 func (l *loader) values(at Error, texts map[string]string) *fields {
 	f := l.read(nil, at)
 	for name, text := range texts {
@@ -202,7 +206,8 @@ func (f *fields) text(name string, node *yaml.Node) string {
 func (f *fields) boolean(name string) (value bool) {
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	node := f.members[name]
-	if node != nil && (node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil) { // the yaml package also decodes yes and no as booleans
+	// The yaml package also decodes yes and no as booleans.
+	if node != nil && (node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil) {
 		f.fail(name, "the value must be true or false")
 	}
 	return value
@@ -251,7 +256,7 @@ func (f *fields) strings(name string) (texts []string) {
 // group returns the fields of a nested mapping. They are empty if the mapping is missing.
 func (f *fields) group(name string) *fields { return f.element(name, f.members[name]) }
 
-// element returns the fields of a mapping in the list that a field contains.
+// element returns the fields of a mapping that is the value of a field, or an element of the field's list.
 func (f *fields) element(name string, node *yaml.Node) *fields {
 	at := f.at
 	at.field += name + "."

@@ -114,15 +114,15 @@ func Names(opts *Options) (contexts, clusters, users []string, err error) {
 type loader struct {
 	*Options
 	config *Config
-	err    *Error // the first mistake; the methods continue after it, but their results are not used
+	err    *Error // the first mistake, which Load returns; the methods continue after it
 
 	files       []string                             // paths of the files that exist
-	entries     map[string]map[string]func() *fields // read the entries of all files, by kind, for example "user", and by name
+	entries     map[string]map[string]func() *fields // functions that read an entry, by kind and name; unused entries are not read
 	current     string                               // name of the current context
 	currentFile string                               // file that sets the current context
 
-	context       Error   // location of the context
-	clusterFields *fields // fields of the cluster
+	context       Error   // location of the context, for errors about the names in it
+	clusterFields *fields // fields of the cluster, for clusterInfo and errors
 }
 
 // fail records a mistake unless there was an earlier one.
@@ -147,7 +147,8 @@ func (l *loader) selectContext() {
 }
 
 // find returns the fields of the entry with this name, or empty fields if name is "". option is the name from the
-// caller's options, or "". An unknown name is a mistake, unless it is optional and comes from the kubeconfig.
+// caller's options, or "". An unknown name is a mistake. If optional is set, the caller's options replace the entry,
+// and an unknown name is a mistake only if it comes from the options.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
 	if entry := l.entries[kind][name]; entry != nil {
 		return entry()
@@ -167,6 +168,7 @@ func (l *loader) find(kind, name, option string, optional bool) *fields {
 	return l.read(nil, Error{})
 }
 
+// errNoServer returns an ErrNowhere that says why the kubeconfig names no server.
 func (l *loader) errNoServer() error {
 	var paths []string
 	for _, path := range l.paths() {
@@ -205,7 +207,8 @@ func (l *loader) serviceAccount() *fields {
 	if l.config.Namespace == "" {
 		text, err := os.ReadFile(l.account("namespace"))
 		if !errors.Is(err, fs.ErrNotExist) {
-			account.failIf("namespace", err) // an error, because falling back to the namespace "default" could show the objects of others
+			// Not ignored, because the objects of the namespace "default" may belong to others.
+			account.failIf("namespace", err)
 		}
 		l.config.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 )
 
-// group is the API group of credential plugins.
+// group is the API group of credential plugins, with a slash before the version.
 const group = "client.authentication.k8s.io/"
 
 // plugin runs a credential plugin and caches its latest credential.
@@ -38,7 +38,7 @@ type plugin struct {
 	cluster       *clusterInfo // nil if the kubeconfig does not set provideClusterInfo
 	stderr        io.Writer
 
-	lock           chan struct{} // held while a goroutine reads the cached credential or runs the plugin
+	lock           chan struct{} // lock for the credential, held while the plugin runs; a channel, so that a wait can be canceled
 	lastCredential *lwhttp.Credential
 	expires        time.Time // when the credential expires; zero means never
 }
@@ -107,7 +107,8 @@ func (l *loader) clusterInfo() *clusterInfo {
 	http := l.config.HTTP
 	info := &clusterInfo{l.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
 	if http.CAFile != "" {
-		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // cannot fail, because the file was read before
+		// Cannot fail, because the file was read before.
+		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile)
 	}
 	for _, node := range l.clusterFields.list("extensions") {
 		extension := l.clusterFields.element("extensions", node)
@@ -143,8 +144,8 @@ type execCredential struct {
 	} `json:"status,omitempty"`
 }
 
-// credential implements lwhttp.Options.CredentialFunc. It runs one plugin process at a time and reuses the credential
-// until it expires or the server rejects it.
+// credential implements lwhttp.Options.CredentialFunc. It runs one plugin process at a time, because a plugin may
+// prompt the user. It reuses the credential until it expires or the server rejects it.
 func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*lwhttp.Credential, error) {
 	select {
 	case p.lock <- struct{}{}:
@@ -193,7 +194,8 @@ func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // the plugin may leave a child process behind, for example an agent
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		// The plugin may leave a child process behind, for example an agent.
 		given, until, err = p.parse(printed.Bytes())
 	}
 	return given, until, err
@@ -211,7 +213,7 @@ func isTerminal(file *os.File) bool {
 }
 
 // parse decodes the output of a plugin and returns the credential and its expiration time. Errors do not quote the
-// output.
+// output, because it may contain secrets.
 func (p *plugin) parse(text []byte) (given *lwhttp.Credential, until time.Time, err error) {
 	var answer execCredential
 	switch err := json.Unmarshal(text, &answer); {
@@ -254,7 +256,8 @@ func (p *plugin) failed(err error) *Error {
 	return &failed
 }
 
-// printable replaces white space and control characters in text with single spaces.
+// printable replaces white space and control characters in text with single spaces, because the installHint becomes
+// part of an error message.
 func printable(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 }

@@ -23,7 +23,7 @@ type body struct {
 	limit      int64
 	stopWatch  func() bool // stops context.AfterFunc, which closes the connection when ctx is done
 
-	// The timers run only during a Read, because a reader that is slow does not mean that the peer is silent.
+	// The timers run only during a Read, because only a Read can notice that the peer has sent data.
 	ping, silence *time.Timer
 
 	message    io.Reader // the message that is being read, or nil
@@ -33,7 +33,7 @@ type body struct {
 
 const (
 	pingInterval = 30 * time.Second // the client sends a ping after this time without data
-	pongTimeout  = 15 * time.Second // the client closes the connection if this time passes after the ping, as over HTTP/2 in transport/http
+	pongTimeout  = 15 * time.Second // the client closes the connection if this time passes after the ping; as in transport/http
 )
 
 func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int64) *body {
@@ -47,7 +47,8 @@ func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int
 	conn.SetPongHandler(func(string) error { b.restartTimers(); return nil })
 	conn.SetPingHandler(func(data string) error {
 		b.restartTimers()
-		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(pongTimeout)) // if it times out, Read returns lw.ErrSilent
+		// If it times out, Read returns lw.ErrSilent.
+		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(pongTimeout))
 		return nil
 	})
 	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -126,7 +127,7 @@ func (b *body) endError(err error) error {
 	return b.connection.readErr // gorilla's error has the same message, but may not wrap the same errors
 }
 
-// Close ends the watch. It sends no close frame, because the server would respond only after all pending data.
+// Close ends the watch. It sends no close frame, because the server's reply would arrive only after all pending data.
 func (b *body) Close() error {
 	b.stopWatch()
 	_ = b.conn.Close() // the connection may already be closed because ctx is done

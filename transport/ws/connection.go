@@ -19,14 +19,14 @@ import (
 // the handshake on it: it writes the request that the HTTP transport has already sent, and reads the response that the
 // HTTP transport has already received.
 type connection struct {
-	net.Conn // nil, because gorilla calls no other methods
+	net.Conn // nil; its methods are never called, because gorilla uses only the methods below
 	upgraded io.ReadWriteCloser
 	redact   func(text string) string // removes the request's credential from text that the server has sent
 
 	response bytes.Buffer // the part of the handshake response that gorilla has not read yet
 	readErr  error        // final error of reads
 	deadline time.Time    // deadline of the next write
-	silent   atomic.Bool  // the connection was closed because the peer did not respond
+	silent   atomic.Bool  // whether giveUp closed the connection
 }
 
 const accept = "Sec-Websocket-Accept"

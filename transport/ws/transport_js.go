@@ -40,8 +40,11 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if !req.Watch {
 		return t.base.Open(ctx, req)
 	}
-	probe := *req                                 // the probe must end soon, because Firefox reports a response only after its first byte or at its end
-	probe.Query = "timeoutSeconds=2&" + req.Query // comes first, because servers use the first value of a repeated parameter
+	// Learns why the handshake failed; must end soon, because Firefox reports a response only after its first byte or
+	// its end.
+	probe := *req
+	// Comes first, because servers use the first value of a repeated parameter.
+	probe.Query = "timeoutSeconds=2&" + req.Query
 	for range 2 {
 		b, err := t.dial(ctx, req)
 		if err == nil {
