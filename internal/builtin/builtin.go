@@ -1,4 +1,5 @@
-// Package builtin lists the built-in resources of Kubernetes and their Go types.
+// Package builtin lists the built-in resources of Kubernetes and their Go types, so that packages can know them without
+// importing k8s.io/api.
 package builtin
 
 import (
@@ -30,6 +31,7 @@ func All() iter.Seq[Resource] {
 	}
 }
 
+// row describes all versions of a resource, which makes the table much shorter.
 type row struct {
 	source, group, kind, plural string // source is the import path of the Go types without the version
 	namespaced                  bool
