@@ -18,8 +18,8 @@ func ask(id int32)
 //go:wasmimport listwatch emit
 func emit(id int32, p unsafe.Pointer, n int32)
 
-// Ask sends a question to the JavaScript host, for example for the next command or a token. It blocks until the host
-// answers, and returns the answer. It returns an error if the host cannot answer.
+// Ask sends a question to the JavaScript host, for example a request for the next command or for a token. It blocks
+// until the host answers, and returns the answer. It returns an error if the host cannot answer.
 func Ask(ctx context.Context, question string) ([]byte, error) {
 	s := NewStream(ctx, question)
 	defer s.Close()
@@ -30,8 +30,9 @@ func Ask(ctx context.Context, question string) ([]byte, error) {
 	return io.ReadAll(s)
 }
 
-// Borrow asks the JavaScript host for a resource. It returns the host's answer and a stream. Closing the stream gives
-// the resource back. [Stream.Recalled] blocks until the host wants the resource back.
+// Borrow asks the JavaScript host for a resource that Go may use until the host recalls it. It returns up to 64 bytes
+// of the host's answer, and a stream. Closing the stream gives the resource back. [Stream.Recalled] blocks until the
+// host wants the resource back.
 func Borrow(ctx context.Context, question string) (s *Stream, text string, err error) {
 	s = NewStream(ctx, question)
 	ask(s.id)

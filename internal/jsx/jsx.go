@@ -1,7 +1,8 @@
 //go:build js
 
-// Package jsx contains all calls to JavaScript. wasm/glue.js implements byte streams, so only numbers and bytes cross
-// the boundary between Go and JavaScript.
+// Package jsx contains all calls to JavaScript. wasm/glue.js implements streams of bytes, so only numbers and bytes
+// cross the boundary between Go and JavaScript. A call that would block returns pending instead, because Go and
+// JavaScript share one thread.
 package jsx
 
 import (
@@ -43,7 +44,7 @@ const (
 	pending = -1 // no result yet; JavaScript calls wake when there is one
 	failed  = -2
 	tooMuch = -3 // the unread messages exceed the limit that was passed to Dial
-	lost    = -4 // the connection opened, but the browser lost its messages
+	lost    = -4 // see ErrLost
 )
 
 // These constants select the string that the function text returns.
@@ -53,7 +54,7 @@ const (
 	etag       = 2
 )
 
-// ErrLimit means that the unread messages of a WebSocket exceed its limit.
+// ErrLimit means that the unread messages of a WebSocket exceed the limit that was passed to Dial.
 var ErrLimit = errors.New("jsx: WebSocket data exceeds the limit")
 
 // ErrLost means that a WebSocket opened and closed, but the browser did not deliver its messages.
@@ -64,7 +65,8 @@ type Failure struct{ Text string }
 
 func (f *Failure) Error() string { return f.Text }
 
-// Stream is a response body or a WebSocket. It is not safe for concurrent use, except for Close.
+// Stream is a response body, a WebSocket, or the host's answer to a question. It is not safe for concurrent use, except
+// for Close.
 type Stream struct {
 	ctx   context.Context
 	id    int32
@@ -162,7 +164,7 @@ func (s *Stream) opened() (status int, err error) {
 	return s.wait(func() int32 { return state(s.id) })
 }
 
-// wait blocks until poll returns a result other than pending.
+// wait calls poll until the result is not pending. Between two calls it blocks until JavaScript calls wake.
 func (s *Stream) wait(poll func() int32) (int, error) {
 	for {
 		if s.ctx.Err() != nil {
@@ -186,6 +188,8 @@ func (s *Stream) wait(poll func() int32) (int, error) {
 	}
 }
 
+// text returns the string for one of the constants failure, retryAfter and etag. It first asks for the length, so that
+// Go can allocate the memory.
 func (s *Stream) text(what int32) string {
 	n := text(s.id, what, nil, 0)
 	if n == 0 {
