@@ -29,6 +29,7 @@ func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
 	return true
 }
 
+// holds reports whether a label value meets the condition, without regard to negate.
 func (r *requirement) holds(value string) bool {
 	switch r.operator {
 	case "":

@@ -20,7 +20,7 @@ const (
 	prefix = `^` + space + `(!?)` + space + `(` + key + `)` + space // the start of a requirement
 )
 
-// maxSubdomain is the maximum length of the subdomain in a key, in bytes.
+// maxSubdomain is the maximum length of the subdomain in a key, in bytes. The regular expression does not check it.
 const maxSubdomain = 253
 
 // next matches the first requirement of a selector, up to the comma after it or the end of the text.
@@ -43,7 +43,7 @@ func Parse(text string) (Selector, error) {
 	return s, nil
 }
 
-// newRequirement returns the requirement that next has matched.
+// newRequirement returns the requirement from the submatches of next. ok is false if the requirement is invalid.
 func newRequirement(match []string) (r requirement, ok bool) {
 	if match == nil || strings.Index(match[2], "/") > maxSubdomain {
 		return r, false
