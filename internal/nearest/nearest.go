@@ -15,11 +15,13 @@ func To(name string, names []string) []string {
 	return names[:min(3, len(names))]
 }
 
-// Likely is like To, but omits names whose edit distance exceeds a quarter of the length of name, rounded up.
+// Likely is like To, but omits names that are probably not meant, because their edit distance exceeds a quarter of the
+// length of name, rounded up.
 func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+3)/4 })
 }
 
+// distance returns the edit distance, or 0 if one of the names contains the other.
 func distance(name, other string) int {
 	if name != "" && other != "" && (strings.Contains(name, other) || strings.Contains(other, name)) {
 		return 0
@@ -27,7 +29,7 @@ func distance(name, other string) int {
 	return edits(cut(name), cut(other))
 }
 
-// cut returns the first 64 bytes of name as runes. This limits the cost of edits.
+// cut returns the first 64 bytes of name as runes, because the cost of edits grows with the square of the length.
 func cut(name string) []rune { return []rune(name[:min(len(name), 64)]) }
 
 // edits returns the edit distance of a and b. Swapping two adjacent letters counts as one edit.
