@@ -11,15 +11,16 @@ import (
 // Secrets contains the credentials of a request.
 type Secrets []string
 
-// mark replaces secrets.
+// mark replaces each secret in the text.
 const mark = "…"
 
-// whole is a length in bytes. A secret, or a prefix of a secret, that is at least this long is always redacted. A
-// shorter secret is redacted only if it is a whole word.
+// whole is a length in bytes. A secret that is at least this long is always redacted, and so is a prefix of this
+// length, because a server may truncate its message. A shorter secret is redacted only if it is a whole word, because
+// it may also occur in harmless words.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
-// Call it before truncating the text.
+// Call it before truncating the text, because a truncated secret may be too short to be found.
 func (s Secrets) Text(text string) string {
 	forms := s.forms()
 	clean, kept := "", 0
@@ -47,6 +48,7 @@ func (s Secrets) Error(err error) error {
 	return &redacted{clean, func(target error) bool { return errors.Is(err, target) }}
 }
 
+// redacted is an error with redacted text.
 type redacted struct {
 	text string
 	is   func(target error) bool
@@ -55,13 +57,14 @@ type redacted struct {
 func (r *redacted) Error() string        { return r.text }
 func (r *redacted) Is(target error) bool { return r.is(target) }
 
-// forms returns the secrets in plain text and in base64.
+// forms returns the secrets in plain text and in base64. If other text precedes a secret, its base64 encoding depends
+// on the number of preceding bytes, so each secret has three base64 forms.
 func (s Secrets) forms() (forms []string) {
 	for _, secret := range s {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for before := range 3 { // number of bytes before the secret in its group of 3 bytes, which has 4 base64 characters
+		for before := range 3 { // number of bytes before the secret in its base64 group of 3 bytes
 			text := base64.RawURLEncoding.EncodeToString([]byte("\x00\x00"[:before] + secret))
 			if before > 0 {
 				text = text[before+1:] // the removed characters also depend on the bytes before the secret
