@@ -2,8 +2,8 @@ package revlog
 
 import "slices"
 
-// Cursor reads the events of a collection in order. It does not buffer events, so slow readers use no extra memory. The
-// lock that protects the log must also protect its cursors.
+// Cursor reads the events of a collection in order. It does not buffer events, so slow readers use no extra memory. A
+// Cursor reads the Log without locking, so the caller's lock for the Log must also protect its cursors.
 type Cursor[V any] struct {
 	log        *Log[V]
 	collection string

@@ -1,5 +1,5 @@
-// Package revlog is an in-memory log of revisions, similar to etcd, for an embedded Kubernetes API server. It uses no
-// HTTP, clocks or goroutines, so a simulation can run it step by step.
+// Package revlog is an in-memory store with a history, similar to etcd, for an embedded Kubernetes API server. It uses
+// no HTTP, clocks or goroutines, so a simulation can run it step by step.
 //
 // All collections share a revision counter, which each write increments. [Log.At] reads a collection at a past
 // revision. A [Cursor] reads the events after a revision. [Log.Compact] removes history, and reads of removed history
@@ -58,7 +58,7 @@ type collection[V any] struct {
 	keys    []string // sorted keys of the map live
 	live    map[string]Entry[V]
 	events  []Event[V] // in ascending order of revisions
-	dropped int64      // revision of the latest compacted event
+	dropped int64      // revision of the latest compacted event; a cursor before it has missed events
 }
 
 // New returns an empty log at revision 1, the revision of an empty etcd.
@@ -66,8 +66,8 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision returns the revision of the latest write. The next write gets this revision plus one, so callers can store
-// the next revision in the new value.
+// Revision returns the current revision. The next write increments it by one. So a caller can put the revision of a
+// write into the written value, for example as the resourceVersion.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
@@ -143,7 +143,8 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	return entries, nil
 }
 
-// Advance increases the revision without a write. It ignores a lower revision.
+// Advance increases the current revision without a write, for example so that a server starts at a given revision. It
+// ignores a lower revision.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
 // Compact removes the history before revision, but keeps the state at revision readable. If revision is in the future,
@@ -174,6 +175,7 @@ func (l *Log[V]) collection(name string) *collection[V] {
 	return c
 }
 
+// write assigns the next revision to an event, applies the event and appends it to the history.
 func (l *Log[V]) write(c *collection[V], event Event[V]) Entry[V] {
 	l.revision++
 	event.Entry.Revision = l.revision
@@ -193,6 +195,7 @@ func (l *Log[V]) write(c *collection[V], event Event[V]) Entry[V] {
 	return event.Entry
 }
 
+// expect returns the live entry of a key. Unless revision is zero, the entry must have this revision.
 func (c *collection[V]) expect(key string, revision int64) (Entry[V], error) {
 	e, ok := c.live[key]
 	if !ok {
@@ -209,8 +212,8 @@ func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before returns, for each key with the prefix, the first event after revision. The Prev of this event is the key's
-// entry at revision.
+// before returns the first event after revision for each key with the prefix. The Prev of this event is the key's entry
+// at revision. Keys without such an event have not changed since.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {
