@@ -39,8 +39,8 @@ func TestList(t *testing.T) {
 	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", kind: "PodList", apiVersion: "v1"}, meta)
 }
 
-// Servers send lists in several forms. In a list of custom resources, the metadata follows the items, and old servers
-// send null instead of an empty array.
+// Servers send lists in several forms. For example, the metadata of a list of custom resources follows the items, and
+// old servers send null instead of an empty array.
 func TestListVariants(t *testing.T) {
 	widgets := Resource{Group: "x", Version: "v1", Plural: "widgets"}
 	names, meta, err := listOf(t, widgets, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
@@ -106,7 +106,7 @@ func TestListYieldsItemsBeforeError(t *testing.T) {
 	require.Equal(t, reset, err, "an error after the last byte must be returned, because the body may be incomplete")
 }
 
-// A caller that stops iterating must not wait for the rest of the list, which may arrive much later.
+// If a caller stops iterating, the client must return at once, because the rest of the list may arrive much later.
 func TestAbandonedListIsNotReadFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")
@@ -162,8 +162,8 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// The client must close every body: one that is read to the end, one that is abandoned, and one that is malformed, for
-// both lists and watches.
+// The client must close every response body, whether it is read to the end, abandoned or malformed. Otherwise
+// connections would leak.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
@@ -375,7 +375,7 @@ func TestStatusErrors(t *testing.T) {
 	status, ok := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // the low 32 bits of this code are 410
 	require.True(t, ok)
 	require.Equal(t, math.MaxInt32, status.Code)
-	for seconds, want := range map[string]time.Duration{ // the results do not depend on the size of int
+	for seconds, want := range map[string]time.Duration{ // the results must not depend on the size of int
 		"-5": 0, "2147483648": math.MaxInt32 * time.Second, "9223372037": math.MaxInt32 * time.Second, "9223372036854775807": math.MaxInt32 * time.Second,
 	} {
 		text := `{"kind":"Status","details":{"retryAfterSeconds":` + seconds + `}}`

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// TestStateDiagram compares the diagram in docs/reconnect.md with the transitions that random signals cause. The
-// sentences below the diagram describe the transitions that it omits, so the test adds them.
+// TestStateDiagram compares the diagram in docs/reconnect.md with the transitions of a machine that receives random
+// responses and failures. The test adds the transitions that only the text below the diagram describes.
 func TestStateDiagram(t *testing.T) {
 	text, err := os.ReadFile("../docs/reconnect.md")
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestStateDiagram(t *testing.T) {
 	require.NotEmpty(t, drawn)
 	for edge := range maps.Clone(drawn) {
 		if from, ok := strings.CutSuffix(edge, " --> streaming"); ok {
-			drawn[from+" --> listing"] = true // without streaming lists
+			drawn[from+" --> listing"] = true // if streaming lists are disabled
 		}
 	}
 	for _, name := range []string{"streaming", "listing", "watching", "checking"} {

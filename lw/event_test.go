@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The phase must follow the events of a stream. Each table lists events, and the phase after each of them.
+// The phase must follow the events of a stream. Each case lists events and the expected phase after each event.
 func TestStateFollowsEvents(t *testing.T) {
 	broken, final := &Interruption{Err: errReset}, &Interruption{Err: status(403), Final: true}
 	type step struct {
@@ -51,7 +51,8 @@ func TestStateFollowsEvents(t *testing.T) {
 	}
 }
 
-// A second run must start with the state that the first run reached.
+// A second run must continue with the state of the first run. If the first run has completed a list, the second run
+// starts stale instead of waiting.
 func TestStateOfAnotherRun(t *testing.T) {
 	now := time.Unix(1000, 0)
 	empty := ended(started(State{}, now), errReset, now.Add(time.Second))

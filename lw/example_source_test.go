@@ -19,8 +19,8 @@ func (n Note) GetNamespace() string       { return "" }
 func (n Note) GetName() string            { return n.Name }
 func (n Note) GetResourceVersion() string { return strconv.Itoa(n.Version) }
 
-// Notes is the history of all notes. The first note has version 1, and each later note has the next version. A note
-// replaces earlier notes with the same name.
+// Notes is the history of all notes. The versions of the notes are 1, 2, 3 and so on. A note replaces earlier notes
+// with the same name.
 type Notes []Note
 
 // List yields the current notes.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreign is a ListerWatcher that is not a Client. Each step answers one request.
+// foreign is a ListerWatcher that is not a Client. Each step plays the response to one request.
 type foreign struct {
 	t        *testing.T
 	steps    []foreignStep
@@ -105,7 +105,7 @@ func succeed(context.Context, func(Event[*Object], error) bool) error { return n
 func (f *foreign) Source() *Source[*Object] { return nil }
 
 // The stream must request streaming lists only if the ListerWatcher's Source has StreamsLists set. A type that embeds a
-// Client inherits the Client's Source.
+// Client inherits the Client's Source and so also receives such requests.
 func TestStreamingListsNeedSupport(t *testing.T) {
 	events, f := play(t, nil, succeed)
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)

@@ -17,7 +17,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// hostileFrame is the client's frame limit, and hostileBytes is the size of a hostile response body, both in bytes.
+// hostileFrame is the client's limit for one event or item in bytes. hostileBytes is the size of a hostile response
+// body in bytes, which is much larger, so that a client that buffers the body uses noticeably more memory.
 const (
 	hostileFrame = 1 << 20
 	hostileBytes = 24 << 20
@@ -65,7 +66,7 @@ const (
 	hostileItem  = `{"metadata":{"name":"a","resourceVersion":"1"}}`
 )
 
-// The stream must hold at most three frames of each response body in memory.
+// The stream must use at most three times hostileFrame of memory, however large the response body is.
 func TestHostileBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		list        bool
@@ -128,7 +129,8 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// White space must not reset the idle timeout, because a hostile server could send it forever. The bytes before it do.
+// White space must not restart the idle timeout, because a hostile server could send it forever. The bytes before the
+// white space do restart it.
 func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool
@@ -188,8 +190,8 @@ func requireEnd(t *testing.T, server Transport, from string, most int, opts *Opt
 	return objects
 }
 
-// An endless streaming list fails after a minute if its objects are sorted by resourceVersion, because they look like
-// changes. Otherwise the caller receives its objects.
+// If the objects of an endless streaming list are sorted by resourceVersion, they look like the changes of a server
+// without streaming lists, so the list must fail after a minute. Objects in another order must reach the caller.
 func TestHostileStreamingLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		version func(n int) int
@@ -246,7 +248,8 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// Many empty pages are an error, but the few empty pages in the second stream must not be.
+// A repeated continue token must cause a list without pagination. A few empty pages must not, because real servers send
+// them.
 func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},

@@ -42,7 +42,8 @@ func TestListOfOtherKindDeletesNothing(t *testing.T) {
 	}
 }
 
-// A proxy may respond with 404 and later return a list of another collection. The client must still reject this list.
+// After a 404 for a custom resource, the client accepts another kind. The kind of a built-in resource never changes, so
+// the client must still reject a list of another kind.
 func TestListKindIsKeptAfterNotFound(t *testing.T) {
 	list := podList("9", "", "a")
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},
@@ -51,7 +52,7 @@ func TestListKindIsKeptAfterNotFound(t *testing.T) {
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @9"}, events[len(events)-3:])
 }
 
-// customWidgets is a custom resource, whose kind the client has to learn.
+// customWidgets is a custom resource. The client must learn its kind from the server.
 var customWidgets = Resource{Group: "x", Version: "v1", Plural: "widgets"}
 
 func customList(kind, version string, names ...string) string {

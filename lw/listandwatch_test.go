@@ -85,7 +85,8 @@ func TestListStartedPrecedesFirstObject(t *testing.T) {
 	}, events)
 }
 
-// The stream resumes after the last valid event. A second malformed event causes a relist.
+// After a malformed event, the stream must resume from the last valid event. After a second malformed event in a row,
+// it must relist.
 func TestMalformedWatchEventLosesNothing(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "")},

@@ -19,7 +19,8 @@ func TestFirstListThenWatch(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.options())
 }
 
-// Without bookmarks, the end of a watch is the only sign that the server is alive.
+// Until the first bookmark, the end of a watch is the only sign that the server is alive, so watches must request a
+// short timeout.
 func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Equal(t, shortTimeout, r.options().Timeout)
@@ -203,7 +204,7 @@ func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 	}
 }
 
-// The request budget must not slow down a list of a million objects.
+// The request budget must not slow down a list of a million objects, which needs 2,000 pages.
 func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range 2000 {

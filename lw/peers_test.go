@@ -44,7 +44,7 @@ func TestCancelByCallerEndsStream(t *testing.T) {
 	}
 }
 
-// The delays grow up to a maximum.
+// While the server refuses connections, the delays grow up to a maximum.
 func TestConnectionRefused(t *testing.T) {
 	for failures, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
 		synctest.Test(t, func(t *testing.T) {

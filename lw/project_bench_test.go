@@ -42,7 +42,7 @@ func benchmarkProjected(b *testing.B, before func(*Scanned)) {
 	}
 }
 
-// The two allocations are the text and the object.
+// A projected object needs two allocations: its text and the Object.
 func TestProjectionAllocations(t *testing.T) {
 	w, p := newWhole(sample.Events(7, 500)), tenFields(t)
 	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() {

@@ -210,8 +210,8 @@ func TestGetWithWildcard(t *testing.T) {
 // opaque wraps a projection in another codec, so that the client does not detect the projection.
 type opaque struct{ Codec[*Object] }
 
-// The client learns of the projection only when it decodes the first object. So it projects this object after the scan,
-// and later objects during the scan.
+// The client does not know the projection until the codec decodes the first object. So this object is projected after
+// the scan, and later objects during the scan. Both ways must give the same result.
 func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`

@@ -49,8 +49,8 @@ func TestResumeHasJitter(t *testing.T) {
 	}
 }
 
-// Each client requests a random watch timeout, so other clients reconnect at other times, and no further delay is
-// needed.
+// A watch that reaches its own timeout must resume at once. Each client requests a random timeout, so clients already
+// reconnect at different times.
 func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
@@ -101,7 +101,7 @@ func TestWatchFailures(t *testing.T) {
 	}
 }
 
-// A relist would not help against a gateway error, and it is the most expensive request.
+// A relist must not follow a gateway error, because it cannot help and is the most expensive request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {

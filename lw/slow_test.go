@@ -53,7 +53,8 @@ func largePod(name, version string, size int) string {
 	return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"},"x":"` + strings.Repeat("x", size) + `"}`
 }
 
-// A large object may take minutes over a slow link, because its bytes show that the connection is alive.
+// A large object may take minutes over a slow link. The stream must not give up, because the bytes show that the
+// connection works.
 func TestObjectsArriveOverSlowLinks(t *testing.T) {
 	const size = 15_000
 	list := `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[` + largePod("a", "3", size) + "," + largePod("b", "4", size) + "]}"

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wrapper is a source that may change the objects of a Client. If passes is set, it declares that it does not.
+// wrapper is a source that wraps a Client. If passes is set, it calls PassLookup, to declare that it does not change
+// the Client's objects.
 type wrapper struct {
 	*Client[*Object]
 	passes bool
@@ -25,8 +26,8 @@ func (w *wrapper) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[*
 	return w.Client.Watch(ctx, opts)
 }
 
-// If a wrapper changes the client's objects, the caller holds changed objects, so the client must not yield them again.
-// A wrapper that changes nothing can permit it.
+// If a wrapper changes the client's objects, the caller holds changed objects, so the client must not yield these
+// again. A wrapper that changes nothing can permit the reuse.
 func TestOnlyWrappersThatPassReuseOnReuseObjects(t *testing.T) {
 	held, err := ParseObject([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"a"}}`))
 	require.NoError(t, err)

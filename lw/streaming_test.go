@@ -15,8 +15,8 @@ const (
 	missingEnd   = "INTERRUPTED the initial-events-end bookmark of the streaming list is missing or misplaced @"
 )
 
-// A streaming list must be complete even if its objects are not ordered by resourceVersion, and some of them change
-// before its end. A bookmark whose initial-events-end annotation is "false" must not end it.
+// The stream must handle a streaming list whose objects are not sorted by resourceVersion, and change before the list
+// ends. A bookmark whose initial-events-end annotation is "false" must not end it.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
@@ -254,7 +254,8 @@ func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	require.True(t, r.options().SendInitialEvents)
 }
 
-// silenceOf runs a stream until it reports ErrSilent. It returns how long the stream was idle, and the next request.
+// silenceOf runs a stream until it reports ErrSilent. It returns the time that the stream waited for data, and the next
+// request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}

@@ -12,14 +12,14 @@ import (
 
 const idleLimit = 140 * time.Second
 
-// wallClock is a wall clock that a test can set. The monotonic clock is that of the synctest bubble.
+// wallClock is a wall clock that a test can set, independently of the monotonic clock, which synctest simulates.
 type wallClock struct{ offset atomic.Int64 }
 
 func (c *wallClock) now() time.Time       { return time.Now().Add(time.Duration(c.offset.Load())) }
 func (c *wallClock) jump(d time.Duration) { c.offset.Add(int64(d)) }
 
-// timeToCancel moves the wall clock in the middle of the idle timeout. It returns how long the watchdog then takes to
-// cancel a request.
+// timeToCancel moves the wall clock by jump in the middle of the idle timeout. It returns how long the watchdog then
+// takes to cancel the request.
 func timeToCancel(t *testing.T, jump time.Duration) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock wallClock
