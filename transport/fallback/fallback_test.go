@@ -99,8 +99,8 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 	require.NoError(t, switched)
 }
 
-// Behind a proxy that buffers responses, a watch delivers no data, so the client must switch. If neither transport
-// delivers data, the client must return to the first one.
+// Behind a proxy that buffers responses, a watch delivers no data, so the client must switch. If the second transport
+// delivers no data either, the client must switch back.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)

@@ -18,8 +18,8 @@ import (
 )
 
 // The test starts 1,000 watches at the same time over HTTP/2, breaks a connection, and restarts its watches. It allows
-// twice the necessary number of connections. With a limit of fewer than 100 streams per connection, the server refuses
-// many streams at first, because net/http assumes a limit of 100 until it knows the real one.
+// twice the necessary number of connections, because net/http may dial too often. Until net/http knows the server's
+// limit of streams per connection, it assumes 100, so a server with a lower limit refuses many streams.
 func TestStreamsDialFewConnections(t *testing.T) {
 	for _, streams := range []int{10, 100, 1000} {
 		t.Run(fmt.Sprint(streams), func(t *testing.T) { testStreamsDialFewConnections(t, 1000, streams) })

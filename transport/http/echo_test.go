@@ -66,7 +66,7 @@ func TestErrorResponsesShowNoToken(t *testing.T) {
 	})
 }
 
-// The second response repeats the tokens of both attempts. Both tokens must be redacted.
+// After a retry with a new token, the response repeats the tokens of both attempts. Both must be redacted.
 func TestEarlierTokensAreRedacted(t *testing.T) {
 	secrets, asked := canary.Secrets{}, 0
 	first, second := secrets.New("first"), secrets.New("second")

@@ -116,7 +116,8 @@ func TestEndlessHTTP2Header(t *testing.T) {
 	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
-// The transport must decompress only as much as the caller reads, so that the caller can limit the size.
+// The transport must decompress only as much as the caller reads, so that a small compressed response cannot fill the
+// memory.
 func TestDecompressionBomb(t *testing.T) {
 	heap := memory.NewHeap()
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
@@ -136,7 +137,7 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// Empty gzip members contain no data, so a read of endless ones does not return until the server stops. It must use a
+// Empty gzip members contain no data, so a read does not return while a server sends them. Until then, it must use a
 // limited amount of memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer

@@ -17,7 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server answers one ping and then stops responding. The watch must fail 45 seconds later.
+// The server answers one ping and then stops responding. The watch must fail 45 seconds later, long before the idle
+// timeout of a stream.
 func TestDetectsDeadConnection(t *testing.T) {
 	certificate := testCertificate()
 	synctest.Test(t, func(t *testing.T) {

@@ -106,7 +106,7 @@ func TestAliasBomb(t *testing.T) {
 	require.ErrorContains(t, err, "cannot be written as JSON")
 }
 
-// Nested merges must not take exponential time.
+// Load must not take exponential time for nested YAML merges, which a hostile file may contain.
 func TestMergeBomb(t *testing.T) {
 	onlyFile(t)
 	text := "m0: &m0 {server: x}\n"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onlyFile sets environment variables so that Load finds no kubeconfig outside of the test. It returns the new home
+// onlyFile sets the environment variables so that Load finds no kubeconfig of the developer. It returns the new home
 // folder.
 func onlyFile(t *testing.T) string {
 	t.Helper()

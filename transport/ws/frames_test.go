@@ -36,7 +36,7 @@ func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.conn, Request: req}, nil
 }
 
-// open opens a watch that receives its WebSocket frames from conn, and returns its body.
+// open opens a watch that receives its WebSocket frames from conn, and returns the response.
 func open(ctx context.Context, t testing.TB, conn io.ReadWriteCloser, header http.Header, limit int64) (*lw.Response, error) {
 	t.Helper()
 	base, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{conn, header}}})

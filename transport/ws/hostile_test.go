@@ -107,7 +107,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// Endless empty frames must not use up memory. Only the context or the reader's idle timeout ends such a watch.
+// Endless empty frames must not use up memory. They do not end the watch, so only the context or the reader's idle
+// timeout can end it.
 func TestEndlessFrames(t *testing.T) {
 	const maxBytes = 1 << 20
 	for name, conn := range map[string]*endless{
@@ -185,7 +186,7 @@ func TestBlockedPeer(t *testing.T) {
 	}
 }
 
-// A peer that sends nothing but pongs is alive. Only its pongs keep the watch open.
+// A peer that sends nothing but pongs is alive, so the watch must stay open while it answers pings.
 func TestPongsKeepWatchOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, remote := net.Pipe()
