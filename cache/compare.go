@@ -4,7 +4,7 @@ import "github.com/seed-6d2a410a/listwatch/lw"
 
 // comparison contains the funcs that compare objects of type T.
 type comparison[T any] struct {
-	version func(T) string    // nil if T has no resourceVersion
+	version func(T) string    // nil if T has no resourceVersion; always T's own method, which lw.Keyed requires
 	uid     func(T) string    // nil if T has no UID
 	equal   func(a, b T) bool // nil if neither the Identity nor T has an Equal func
 }
@@ -51,9 +51,10 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether object equals old, the stored object with the same key. If T has no Equal method, objects
-// with the same resourceVersion count as equal, unless doubtful is true. After a server was restored from a backup,
-// doubtful must be true, because the server may reuse a resourceVersion for another state of the object.
+// unchanged reports whether object equals old, the stored object with the same key. Objects with different or empty
+// resourceVersions always differ. Without an Equal func, objects with the same resourceVersion count as equal, unless
+// doubtful is true. doubtful means that the server may have reused a resourceVersion for another state of the object,
+// for example after it was restored from a backup.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

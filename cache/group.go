@@ -16,12 +16,13 @@ import (
 // All methods may be called concurrently, but only one Run may be active at a time.
 type Group struct {
 	mu      sync.Mutex
-	members []*member // copied before a removal, because readers keep the slice without the lock
-	running bool
-	start   func(*member) // starts an informer; nil unless the informers are running
-	runs    runs
+	members []*member     // copied before a removal, because readers keep the slice without the lock
+	running bool          // from the start to the end of Run
+	start   func(*member) // starts an informer; nil while no informer may start
+	runs    runs          // lets WaitSynced wait for the end of a run
 }
 
+// member is an informer of a group.
 type member struct {
 	name string
 	runner
@@ -88,7 +89,7 @@ func (g *Group) Remove(name string) {
 // Run returns context.Cause(ctx), the worker's error, or the informer's error with its name. Run panics if the previous
 // Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
-	working, fail := context.WithCancelCause(ctx)
+	working, fail := context.WithCancelCause(ctx) // context of the workers; its end begins the end of the run
 	defer fail(nil)
 	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // this context must outlive the workers, which may still read the stores
 	defer stop()
@@ -102,7 +103,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 		}
 		streams.Go(func() {
 			defer close(idle)
-			if err := m.Run(ctx); !isClosed(m.removed) {
+			if err := m.Run(ctx); !isClosed(m.removed) { // if the run is ending, fail has no effect
 				err = cmp.Or(err, errEnded)
 				fail(&wrapped{"cache: " + m.name + ": " + err.Error(), err})
 			}
@@ -122,14 +123,14 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	g.mu.Lock()
 	g.start = nil // from now on, an added informer starts in the next run
 	g.mu.Unlock()
-	current.end(context.Cause(working))
+	current.end(context.Cause(working)) // before the workers end, because one of them may be blocked in WaitSynced
 	jobs.Wait()
 	stop()
 	streams.Wait()
 	return current.err
 }
 
-// begin starts all informers unless ctx is done.
+// begin starts all informers unless ctx is done. It also stores start, so that Add can start informers later.
 func (g *Group) begin(ctx context.Context, start func(*member)) *run {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -159,6 +160,7 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 	return g.waitSynced(ctx, g.runs.last(false))
 }
 
+// waitSynced waits for one unsynced informer at a time, until a look at the current members finds none.
 func (g *Group) waitSynced(ctx context.Context, current *run) error {
 	for {
 		members := g.all()

@@ -15,7 +15,8 @@ import (
 // always if Resync is set. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
 //
 // A func must not wait for a later call of the same handler. For example, it must not wait for Done of its own
-// [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.
+// [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store, because the
+// informer may be waiting for this handler.
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
 	Modified func(old, new T)
@@ -25,12 +26,13 @@ type Handler[T any] struct {
 // HandlerOptions configures one handler. The zero value is valid.
 type HandlerOptions[T any] struct {
 	// Filter selects the objects that the handler receives. Nil selects all objects. An object that starts to match is
-	// reported as Added, and an object that stops matching as Deleted. Filter runs in the handler's goroutine, after
-	// Policy was applied. It may use the informer. It must always return the same result for the same object.
+	// reported as Added, and an object that stops matching as Deleted. Filter runs in the handler's goroutine when a
+	// change leaves the queue, so Policy may already have merged several changes. Filter may use the informer. It must
+	// always return the same result for the same object.
 	Filter func(T) bool
 
-	Policy   Policy
-	Capacity int // maximum number of queued changes under Block; zero means 1000; an event with several changes may exceed it
+	Policy   Policy // determines how changes are queued while the handler is busy; the default is Coalesce
+	Capacity int    // maximum number of queued changes under Block; zero means 1000; an event with several changes may exceed it
 
 	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
 	// to reconcile with an external system that cannot be watched. The handler receives queued changes first. Until a
@@ -50,8 +52,8 @@ type Registration[T lw.Keyed] struct {
 	informer *Informer[T]
 	opts     HandlerOptions[T]
 	queue    *queue[T]
-	synced   chan struct{}
-	handler  *Handler[T] // nil for a Changes loop
+	synced   chan struct{} // closed when the mark that ends the initial changes leaves the queue
+	handler  *Handler[T]   // nil for a Changes loop
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
@@ -89,7 +91,8 @@ func (r *Registration[T]) Len() int {
 	return r.queue.length
 }
 
-// enqueue queues a change for the handler. stored is the object that the store held before the change.
+// enqueue queues a change for the handler. stored is the object that the store held before the change; see
+// queuedChange.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	r.queue.add(queuedChange[T]{change, stored})
 }
@@ -104,15 +107,16 @@ func (r *Registration[T]) start() {
 	}
 }
 
-// run calls a handler until its queue is empty, ctx is done or the handler is removed. If one of the handler's funcs
-// ends the goroutine, for example with runtime.Goexit, run removes the handler.
+// run is the consumer goroutine of a handler. It calls the handler until its queue is empty, ctx is done or the handler
+// is removed. If one of the handler's funcs ends the goroutine, for example with runtime.Goexit, run removes the
+// handler.
 func (r *Registration[T]) run(ctx context.Context) {
-	returned, parked := false, false
+	returned, parked := false, false // returned stays false if a func of the handler ends the goroutine
 	defer func() {
 		if !returned {
 			r.Remove()
 		}
-		if !parked {
+		if !parked { // otherwise another consumer may already be running, which release would affect
 			r.queue.release()
 		}
 	}()
@@ -120,19 +124,20 @@ func (r *Registration[T]) run(ctx context.Context) {
 	returned = true
 }
 
-// consume passes the queued changes to yield until yield returns false, ctx is done or the handler is removed. If the
-// handler has no resyncs, consume also ends when its queue is empty. It then returns true, and the next change starts
-// another goroutine.
+// consume passes the queued changes to yield until yield returns false, ctx is done or the handler is removed. For a
+// handler without resyncs, consume also ends when the queue is empty. It then returns true, and the next change starts
+// another goroutine. A handler with resyncs keeps its goroutine for the timer, and a Changes loop waits for the next
+// change.
 func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) bool) (parked bool) {
 	resyncs := r.opts.Resync > 0
-	due := time.Now().Add(r.opts.Resync)
-	var resyncing []T // objects that the current resync has not delivered yet
+	due := time.Now().Add(r.opts.Resync) // time of the next resync
+	var resyncing []T                    // objects that the current resync has not delivered yet
 	deliver := func(queued queuedChange[T]) (more bool) {
 		change, ok := r.filter(queued)
 		return !ok || yield(change)
 	}
 	for ctx.Err() == nil {
-		next, found := r.queue.take(!resyncs)
+		next, found := r.queue.take(!resyncs) // parks only a handler, see queue
 		switch {
 		case found == queueClosed:
 			return false
@@ -171,6 +176,7 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 	return false
 }
 
+// markSynced records that the handler has received its initial objects.
 func (r *Registration[T]) markSynced() {
 	r.informer.mu.Lock()
 	defer r.informer.mu.Unlock()
@@ -200,7 +206,7 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	if r.opts.Filter == nil {
 		return change.Change, true
 	}
-	was := change.Type != lw.Added && r.matches(change.stored, false)
+	was := change.Type != lw.Added && r.matches(change.stored, false) // the handler may never have received Old
 	is := change.Type != lw.Deleted && r.matches(change.New, true)
 	switch {
 	case is && !was:
@@ -219,7 +225,7 @@ func (r *Registration[T]) matches(object T, report bool) (ok bool) {
 	return r.opts.Filter(object)
 }
 
-// call calls the handler's func for a change. It returns true.
+// call calls the handler's func for a change. It always returns true, so that consume continues even after a panic.
 func (r *Registration[T]) call(c Change[T]) (more bool) {
 	more = true // also the result if the func panics
 	defer r.recoverPanic(true)
@@ -241,7 +247,7 @@ func (r *Registration[T]) recoverPanic(report bool) {
 		return
 	}
 	if value := recover(); value != nil && report {
-		stack := make([]byte, 64<<10)
+		stack := make([]byte, 64<<10) // runtime.Stack cuts off a longer stack
 		r.opts.OnPanic(value, stack[:runtime.Stack(stack, false)])
 	}
 }

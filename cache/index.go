@@ -16,10 +16,10 @@ type Index[T any, K comparable] struct {
 	live    *Index[T, K] // the index in the store; x itself unless x belongs to a snapshot
 	removed bool         // Remove was called
 	keys    func(T, []K) []K
-	seed    maphash.Seed     // random, so that an attacker cannot choose keys that all have the same hash
-	objects *slots.Vector[T] // objects of the store, or of the snapshot
-	table   slots.Table      // maps the hash of a key to a cell
-	cells   slots.Vector[*posting[K]]
+	seed    maphash.Seed              // random, so that an attacker cannot choose keys that all have the same hash
+	objects *slots.Vector[T]          // objects of the store, or of the snapshot
+	table   slots.Table               // maps the hash of a key to the cell of its posting
+	cells   slots.Vector[*posting[K]] // a cell is the slot of a posting in this vector
 
 	// Only the store's writer uses the remaining fields.
 
@@ -27,7 +27,7 @@ type Index[T any, K comparable] struct {
 	// again would be slow for keys in JSON. It maps the object's slot to the cell of its key, plus one. Zero means
 	// unknown.
 	singleKey []uint32
-	old, new  []K // keys of the object before and after the current write; prepare computes them before anything changes
+	old, new  []K // keys of the object before and after the current write; prepare computes them, and commit uses them
 	scratch   []K // buffer for the result of the keys func
 }
 
@@ -41,10 +41,12 @@ type posting[K comparable] struct {
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys, so that a store
 // can hold indexes with different key types.
 type indexer[T any] interface {
-	prepare(kind lw.EventType, slot uint32, old, object T) // computes the keys before and after a change
-	commit(epoch uint64, slot uint32)
-	rebuild(epoch uint64, to map[uint32]uint32)
-	freeze(objects *slots.Vector[T]) any // returns an immutable *Index for the objects of a snapshot
+	// prepare computes the keys before and after a change. It changes nothing, so a panic of the keys func leaves the
+	// index intact.
+	prepare(kind lw.EventType, slot uint32, old, object T)
+	commit(epoch uint64, slot uint32)           // applies the change that prepare has received
+	rebuild(epoch uint64, to map[uint32]uint32) // moves the index to new slots, given the new slot of each old slot
+	freeze(objects *slots.Vector[T]) any        // returns an immutable *Index for the objects of a snapshot
 }
 
 // NewIndex adds an index to a store. From then on, the store keeps the index up to date. NewIndex may be called at any
@@ -98,7 +100,7 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 		}
 	}
 	rebuilt := &Index[T, K]{store: x.store, live: x.live, keys: x.keys, seed: x.seed, objects: &snapshot.state.objects}
-	rebuilt.build(0)
+	rebuilt.build(0) // any epoch will do, because nothing modifies the result later
 	return rebuilt
 }
 
@@ -187,8 +189,8 @@ func (x *Index[T, K]) prepare(kind lw.EventType, slot uint32, old, object T) {
 // appendKeys appends the distinct keys of an object to a slice. The keys func may return a slice that belongs to the
 // object, so appendKeys copies the keys.
 func (x *Index[T, K]) appendKeys(to []K, object T) []K {
-	if x.scratch == nil {
-		x.scratch = make([]K, 0, 8)
+	if x.scratch == nil { // created on first use, because the index of a snapshot rarely computes keys
+		x.scratch = make([]K, 0, 8) // an object with more keys makes the keys func allocate
 	}
 	for _, key := range x.keys(object, x.scratch) {
 		if !slices.Contains(to, key) {
@@ -219,8 +221,9 @@ func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
 	clear(x.new)
 }
 
-// cacheSingleKey caches the cell of an object's key, plus one, if the object has only one key. It does so only for types
-// with an Equal method such as *lw.Object, because computing their keys requires parsing JSON.
+// cacheSingleKey caches the cell of an object's key, plus one, if the object has only one key. It does so only if the
+// store has an Equal func. Types with one, such as *lw.Object, usually hold JSON, which the keys func must parse. For
+// Go structs, computing a key again is cheaper than a cache.
 func (x *Index[T, K]) cacheSingleKey(slot, cell uint32) {
 	if x.store.compare.equal == nil {
 		return
@@ -270,7 +273,8 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild updates all postings after the objects have moved. The keys of newSlots are the objects' previous slots.
+// rebuild updates all postings after Store.shrink has moved the objects. The keys of newSlots are the objects' previous
+// slots.
 func (x *Index[T, K]) rebuild(epoch uint64, newSlots map[uint32]uint32) {
 	old := x.cells
 	x.table, x.cells, x.singleKey = slots.Table{}, slots.Vector[*posting[K]]{}, nil

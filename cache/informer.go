@@ -22,16 +22,18 @@ type Informer[T lw.Keyed] struct {
 	source     lw.ListerWatcher[T]
 	opts       lw.Options
 	store      *Store[T]
-	running    atomic.Bool
+	running    atomic.Bool // prevents a second run at the same time, and changes of restored during a run
 	state      atomic.Pointer[lw.State]
 	restored   *savedState[T] // saved state that the next run replays, or nil
 	synced     chan struct{}
 
-	mu       sync.Mutex             // held while an event is applied and queued, so that all queues agree with the store
+	// mu is held while an event is applied and queued, so that all queues agree with the store. A goroutine that holds mu
+	// may take the lock of the store or of a queue, but not the reverse.
+	mu       sync.Mutex
 	handlers []*Registration[T]     // copied before a removal, because waitForCapacity keeps the slice without the lock
 	start    func(*Registration[T]) // starts a goroutine that calls a handler; nil while the informer is not running
 
-	runs runs
+	runs runs // lets WaitSynced wait for the end of a run
 }
 
 // NewInformer returns an informer with an empty store and no handlers. It sends no requests before Run or Follow. source
@@ -47,8 +49,8 @@ func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Info
 			identity = described.Identity
 		}
 	}
-	i.store, _ = NewStore(nil, identity)
-	i.store.from = collection{"", i.opts.LabelSelector, i.opts.FieldSelector}
+	i.store, _ = NewStore(nil, identity)                                      // no Writer, because Store.apply writes
+	i.store.from = collection{"", i.opts.LabelSelector, i.opts.FieldSelector} // Save adds the origin
 	i.state.Store(new(lw.State))
 	return i
 }
@@ -95,15 +97,16 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 //
 // Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
-// during a list, or detected that resourceVersions had run backwards. A run panics while another run is active.
+// during a list, or detected that resourceVersions had run backwards, for example because a backup was restored. A run
+// panics while another run is active.
 func (i *Informer[T]) Follow(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		_ = i.run(ctx, yield) // the last event contains the error
 	}
 }
 
-// acquire marks the informer as running. It panics if the informer is already running. The caller must call release
-// when it no longer uses the informer.
+// acquire marks the informer as running. If the informer is already running, acquire panics with the caller's method
+// name. The caller must call release when it no longer uses the informer.
 func (i *Informer[T]) acquire(method string) (release func()) {
 	if !i.running.CompareAndSwap(false, true) {
 		panic("cache: " + method + " called before the previous run ended")
@@ -118,9 +121,9 @@ func (i *Informer[T]) run(ctx context.Context, yield func(lw.Event[T], []Change[
 	ctx, stop := context.WithCancel(ctx)
 	current := i.runs.last(true)
 	i.setStart(func(r *Registration[T]) { group.Go(func() { r.run(ctx) }) })
-	err := errPanicked
+	err := errPanicked // the result if an index func or yield panics
 	defer func() {
-		i.setStart(nil)
+		i.setStart(nil) // first, because no handler goroutine may start after group.Wait
 		stop()
 		group.Wait()
 		current.end(cmp.Or(err, errStopped))
@@ -131,8 +134,8 @@ func (i *Informer[T]) run(ctx context.Context, yield func(lw.Event[T], []Change[
 	return err
 }
 
-// setStart starts all handlers with the given func, which also starts handlers that are added later. If start is nil,
-// no more handler goroutines start.
+// setStart sets the func that starts handler goroutines, for the current handlers and for those that are added later.
+// If start is nil, no more handler goroutines start.
 func (i *Informer[T]) setStart(start func(*Registration[T])) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -167,11 +170,11 @@ func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter
 	}
 }
 
-// register adds a registration and queues the stored objects as its first changes.
+// register adds a registration and queues the stored objects as its first changes. The caller must hold i.mu.
 func (i *Informer[T]) register(r *Registration[T]) {
 	i.handlers = append(i.handlers, r)
 	for _, object := range i.Store().List() {
-		var none T
+		var none T // a filter ignores the stored object of an Added change
 		r.enqueue(Change[T]{Type: lw.Added, New: object, Initial: true}, none)
 	}
 	if isClosed(i.Store().Synced()) {
@@ -179,7 +182,7 @@ func (i *Informer[T]) register(r *Registration[T]) {
 	}
 }
 
-// unregister stops queueing changes for a handler.
+// unregister stops queueing changes for a handler. The informer no longer waits for the handler to become synced.
 func (i *Informer[T]) unregister(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -192,12 +195,12 @@ func (i *Informer[T]) unregister(r *Registration[T]) {
 func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	defer i.enqueue(event.Type, isClosed(i.Store().Synced()))
+	defer i.enqueue(event.Type, isClosed(i.Store().Synced())) // evaluates the arguments now, before the write
 	return i.Store().apply(event)
 }
 
 // enqueue adds the changes from the store's last write to the queue of each handler. cause is the event's type, and
-// wasSynced reports whether the store was synced before the event.
+// wasSynced reports whether the store was synced before the event. The caller must hold i.mu.
 func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	s := i.Store()
 	changes := s.endWrite()
@@ -205,7 +208,7 @@ func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	for _, r := range i.handlers {
 		for _, change := range changes {
 			stored := change.Old
-			if cause == lw.Deleted {
+			if cause == lw.Deleted { // Old is then the object in the event, which the store never held
 				stored = s.removed
 			}
 			r.enqueue(change, stored)
@@ -219,7 +222,7 @@ func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	}
 }
 
-// closeIfSynced closes the Synced channel if all handlers have processed the first list.
+// closeIfSynced closes the Synced channel if all handlers have processed the first list. The caller must hold i.mu.
 func (i *Informer[T]) closeIfSynced() {
 	unsynced := func(r *Registration[T]) bool { return !isClosed(r.synced) }
 	if isClosed(i.Store().Synced()) && !isClosed(i.synced) && !slices.ContainsFunc(i.handlers, unsynced) {
@@ -227,8 +230,8 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// waitForCapacity blocks while any handler with the policy [Block] has a full queue. It returns false if ctx is done
-// first.
+// waitForCapacity blocks while any handler with the policy [Block] has a full queue. Removing a handler closes its
+// queue, which then no longer counts as full. waitForCapacity returns false if ctx is done first.
 func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
 	i.mu.Lock()
 	handlers := i.handlers
@@ -269,6 +272,7 @@ type run struct {
 	err  error         // result of the run; set before done is closed
 }
 
+// WaitSynced returns one of these errors if a run ends without an error of its own.
 var (
 	errPanicked = errors.New("cache: the run panicked")
 	errStopped  = errors.New("cache: the loop over Follow ended")
@@ -280,7 +284,7 @@ func (r *run) end(err error) {
 }
 
 // wait blocks until synced or gone is closed, and then returns nil. It returns an error if the run ends or ctx is done
-// first.
+// first. A group closes gone when an informer is removed, because nobody needs to wait for it then. gone may be nil.
 func (r *run) wait(ctx context.Context, synced, gone <-chan struct{}) error {
 	if isClosed(synced) {
 		return nil // even if ctx is done or the run has ended

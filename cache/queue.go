@@ -23,8 +23,9 @@ const (
 	Unbounded
 )
 
-// queuedChange is a change together with the object that the store held before the change. In a Deleted change,
-// Change.Old is the object in the event, which may be newer than the stored object.
+// queuedChange is a change together with the object that the store held before the change. A filter needs that object
+// to decide whether the handler knows the object. In a Deleted change, Change.Old is the object in the event, which may
+// be newer and may match differently. A merged change has the stored object of its first change.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
@@ -42,7 +43,12 @@ type item[T any] struct {
 func (i *item[T]) isMark() bool { return i.change.Type == 0 }
 
 // queue holds the changes for one handler. Only one goroutine at a time adds items, under the informer's lock. At most
-// one goroutine takes items.
+// one goroutine takes items: the consumer.
+//
+// The consumer of a handler is a goroutine that the queue starts with startConsumer when the first item is queued. If
+// take finds the queue empty, it may park the consumer: the goroutine ends, and the next item starts another one. A
+// consumer that ends for another reason must call release. The consumer of a Changes loop is the goroutine that runs
+// the loop. It has no startConsumer, so take never parks it.
 type queue[T any] struct {
 	policy   Policy
 	capacity int
@@ -57,10 +63,12 @@ type queue[T any] struct {
 	startConsumer func()        // starts the consumer goroutine; nil while it must not start
 	consuming     bool          // a consumer goroutine is running
 	ready         chan struct{} // receives a value when an item is added or the queue is closed
-	freed         chan struct{} // receives a value when an item is removed or the queue is closed
+	freed         chan struct{} // receives a value when the queue has capacity or is closed
 	done          chan struct{} // closed when the queue is closed and its consumer has ended
 }
 
+// newQueue returns an empty queue. Its channels ready and freed have a buffer of one value, so that a signal is not lost
+// while the receiver is busy.
 func newQueue[T any](policy Policy, capacity int, keyOf func(T) lw.Key) *queue[T] {
 	q := &queue[T]{policy: policy, capacity: capacity, keyOf: keyOf}
 	q.ready, q.freed, q.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
@@ -117,7 +125,7 @@ func (q *queue[T]) append(i *item[T]) {
 	q.signal()
 }
 
-// signal wakes the consumer goroutine. If no consumer is running, signal starts one.
+// signal wakes the consumer. For a handler without a running consumer, signal starts one. The caller must hold q.mu.
 func (q *queue[T]) signal() {
 	if q.startConsumer != nil && !q.consuming {
 		q.consuming = true
@@ -126,8 +134,8 @@ func (q *queue[T]) signal() {
 	notify(q.ready)
 }
 
-// setConsumer sets the func that starts a consumer goroutine, or nil. The queue calls this func when items are queued and
-// no consumer is running, so an idle handler needs no goroutine.
+// setConsumer sets the func that starts a consumer goroutine. If changes are already queued, it starts a consumer. If
+// start is nil, the queue starts no more consumers.
 func (q *queue[T]) setConsumer(start func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +145,8 @@ func (q *queue[T]) setConsumer(start func()) {
 	}
 }
 
-// release records that the consumer goroutine has ended.
+// release records that the consumer goroutine has ended without being parked, for example because the run ended. If the
+// queue is closed, the last call of the handler has returned, so release closes done.
 func (q *queue[T]) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -187,9 +196,10 @@ func (q *queue[T]) unlink(i *item[T]) {
 	}
 }
 
-const minPeak = 1024 // a map with a lower peak is not recreated
+const minPeak = 1024 // a map with a lower peak is not recreated, because it keeps little memory
 
-// shrink recreates byKey after a burst, because a map keeps the memory of its deleted keys.
+// shrink recreates byKey after a burst, because a map keeps the memory of its deleted keys. It waits until at most an
+// eighth of the keys is left, so that the cost of copying them is small.
 func (q *queue[T]) shrink() {
 	if q.peak < minPeak || q.peak < 8*len(q.byKey) {
 		return
@@ -209,8 +219,8 @@ const (
 	queueParked            // the queue is empty and the goroutine must end; the next item will start another one
 )
 
-// take removes and returns the first item. If the queue is empty and mayPark is true, take may return queueParked, and
-// the calling goroutine must then end.
+// take removes and returns the first item. If the queue is empty and mayPark is true, take parks the consumer of a
+// handler: it returns queueParked, and the calling goroutine must end without calling release.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -220,7 +230,7 @@ func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 		case q.closed:
 			return nil, queueClosed
 		case mayPark && q.startConsumer != nil:
-			q.consuming = false
+			q.consuming = false // under the same lock, so that the next item cannot miss that a new consumer is needed
 			return nil, queueParked
 		}
 		return nil, queueEmpty
@@ -259,6 +269,7 @@ func (q *queue[T]) close() {
 	notify(q.freed)
 }
 
+// notify sends a value unless the buffer of c already contains one.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

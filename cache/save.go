@@ -23,7 +23,7 @@ import (
 const (
 	saveMagic  = "listwatch state\n"
 	saveFormat = 1
-	maxText    = 1<<30 - 1 // maximum length of a string, in bytes
+	maxText    = 1<<30 - 1 // maximum length of a string, in bytes; it fits an int of 32 bits
 	chunk      = 64 << 10  // buffer size, in bytes
 )
 
@@ -33,16 +33,18 @@ var (
 	// errUndecoded reports that the store lacks objects that could not be decoded. See [Store.DecodeErrors]. A run that
 	// resumed from such a snapshot would never receive these objects, because the server sends only later changes.
 	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
-	// errTextTooLong reports that an object or an origin is 1 GiB or longer.
+	// errTextTooLong reports that a string, such as an object or the origin, is 1 GiB or longer.
 	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
 )
 
 // originFields lists the fields that identify the collection in a saved state, in the order of the header.
 var originFields = [3]string{"origin", "label selector", "field selector"}
 
-// collection contains the values of originFields. A store knows the selectors, but not the origin.
+// collection contains the values of originFields. A store knows the selectors. The callers of Save and Restore pass the
+// origin.
 type collection [len(originFields)]string
 
+// with returns a copy of c with the given origin.
 func (c collection) with(origin string) collection {
 	c[0] = origin
 	return c
@@ -165,7 +167,7 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 	defer i.acquire("Restore")()
 	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	version, count := in.header(i.store.from.with(origin))
-	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))}
+	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))} // a crafted count may be huge
 	for range count {
 		text := in.string()
 		if in.err != nil {

@@ -35,6 +35,7 @@ func (s *Store[T]) Snapshot() *Snapshot[T] {
 }
 
 // freeze returns a snapshot of the current state. Later writes copy the data that the snapshot shares with the store.
+// The caller must hold the store's lock.
 func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
@@ -50,7 +51,8 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	return taken
 }
 
-// invalidate discards the current snapshot. During a list, it only records that the list has changed the store.
+// invalidate discards the snapshot of the current state before a write. During a list, it only records that the list
+// has changed the store. If a list changes nothing, the snapshot from before the list therefore remains valid.
 func (s *Store[T]) invalidate() {
 	switch {
 	case s.beforeList != nil:

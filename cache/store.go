@@ -23,19 +23,20 @@ type Store[T any] struct {
 	state   state[T]
 	indexes []indexer[T]
 	synced  chan struct{} // closed when the server has confirmed the whole state
-	// waiters has an entry for each blocked call of WaitFor: its channel and the resourceVersion that it waits for.
+	// waiters contains the channel of each blocked call of WaitFor, and the resourceVersion that the call waits for.
 	waiters map[chan struct{}]string
 	// decodeErrors contains the last error of each object that could not be decoded. While it contains any, Save fails,
-	// because a run that resumed from the saved state would never receive these objects. It does not fail if the store
-	// must relist anyway.
+	// because a run that resumed from the saved state would never receive these objects. The exception is a distrusted
+	// store, because its next run lists all objects.
 	decodeErrors map[lw.Key]decodeFailure
 	// epoch makes snapshots cheap. A snapshot shares all nodes of state with the store and starts a new epoch. A later write
 	// recognizes the shared nodes by their older epoch, and copies them before it changes them.
 	epoch uint64
-	// snapshot is the snapshot of the current state, or nil. Callers that ask again before the next write share it.
+	// snapshot is the snapshot of the current state, or nil if there is none. All calls of Snapshot before the next
+	// write return it.
 	snapshot atomic.Pointer[Snapshot[T]]
 	// beforeList is the snapshot of the state before the current list. During a list, Snapshot returns it, because the store
-	// then mixes objects of two resourceVersions. It is nil if there is no current list.
+	// then mixes objects of two resourceVersions. It is nil if no list is in progress.
 	beforeList *Snapshot[T]
 	// changedByList is true if the current list has changed the store. Otherwise beforeList is still valid after the list.
 	changedByList bool
@@ -45,16 +46,16 @@ type Store[T any] struct {
 	distrusted bool
 
 	// Only the writer uses the remaining fields.
-	listing     bool     // true between the events ListStarted and Synced
-	lists       int      // number of lists that have started; endList forgets the decode errors of earlier lists
-	listedCount int      // number of objects in the current list
-	listedSlots []uint64 // bitmap of the slots whose objects are in the current list; endList deletes the other objects
-	initial     bool     // the current list is the first list, so that its changes have Change.Initial
-	partial     bool     // the run was started with Informer.ResumeFrom, so the store lacks objects that have not changed since, and verify must not expect them
-	restored    bool     // the objects come from a saved state; Synced stays open until the server has confirmed them
-	changes     []Change[T]
-	writing     bool // a write is in progress or was interrupted by a panic; after a panic, the next write must keep the earlier changes
-	removed     T    // stored object that the last Deleted event removed; a filter needs it, because the object in the event may be newer
+	listing     bool        // true between the events ListStarted and Synced
+	lists       int         // number of lists that have started; endList uses it to remove the decode errors of earlier lists
+	listedCount int         // number of objects in the current list
+	listedSlots []uint64    // bitmap of the slots whose objects are in the current list; endList deletes the other objects
+	initial     bool        // the current list is the first list, so that its changes have Change.Initial
+	partial     bool        // the run began with Informer.ResumeFrom, so the store lacks unchanged objects, and verify must not expect them
+	restored    bool        // the objects come from a saved state; Synced stays open until the server has confirmed them
+	changes     []Change[T] // changes of the last write; the next write reuses the array
+	writing     bool        // a write is in progress or was interrupted by a panic; after a panic, the next write must keep the earlier changes
+	removed     T           // stored object that the last Deleted event removed; a filter needs it, because the object in the event may be newer
 }
 
 // state contains the fields of a store that a snapshot copies.
@@ -84,7 +85,7 @@ func NewStore[T any](key func(T) lw.Key, identity lw.Identity[T]) (*Store[T], *W
 
 func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
 
-// find returns the object with this key and the object's slot. hash is the key's hash.
+// find returns the object with this key and its slot in a state of the store or of a snapshot. hash is the key's hash.
 func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, object T, ok bool) {
 	slot, ok = in.table.Find(hash, func(slot uint32) bool {
 		object, _ = in.objects.Get(slot)
@@ -199,7 +200,7 @@ func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 // decodeFailure is the last decode error of an object.
 type decodeFailure struct {
 	err  *lw.DecodeError
-	list int // value of Store.lists at the time of the error
+	list int // value of Store.lists at the time of the error; shows whether the error belongs to the current list
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -11,6 +11,7 @@ import (
 // ends when yield returns false, ctx is done, or an error is permanent. It returns that error or context.Cause(ctx).
 func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Change[T]) bool) (err error) {
 	trace := lw.ContextTrace(ctx)
+	// The previous run may have left the state Stopped.
 	i.setState(lw.Interrupted, &lw.Interruption{Err: i.State().Cause})
 	defer func() {
 		if err == nil {
@@ -32,7 +33,7 @@ func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Chan
 		if !yield(event, changes) || final {
 			return false
 		}
-		if i.maxObjects > 0 && i.store.size() > i.maxObjects {
+		if i.maxObjects > 0 && i.store.size() > i.maxObjects { // ListAndWatch does not know the limit, so step creates the last event
 			cause := &lw.Interruption{Err: tooManyObjects(i.maxObjects), Final: true}
 			end := lw.Event[T]{Type: lw.Interrupted, ResourceVersion: i.store.state.version, Interruption: cause}
 			report(trace, &end)
@@ -57,8 +58,9 @@ func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Chan
 	return err
 }
 
-// size returns the number of objects that LimitObjects limits. During a list it counts only the listed objects,
-// because the store still holds objects that the list may lack.
+// size returns the number of objects that counts for LimitObjects. During a list, only the listed objects count, because
+// the store still holds objects that the list may lack. Otherwise, size is at least the number of objects that could not
+// be decoded, because their errors take memory, too.
 func (s *Store[T]) size() int {
 	if s.listing {
 		return s.listedCount

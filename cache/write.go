@@ -10,7 +10,7 @@ import (
 )
 
 // Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of one method call at once.
-// If an index func panics, the next call also returns the changes that were made before the panic.
+// If an index func panics, the next call of a method also returns the changes that were made before the panic.
 type Writer[T any] struct{ store *Store[T] }
 
 // Put adds objects or replaces the stored objects with the same keys. It returns the changes. The slice is valid until
@@ -47,8 +47,8 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	})
 }
 
-// update calls write while the store is locked, and returns the resulting changes. It discards the changes from the
-// previous call, unless a panic interrupted that call, because its caller has then not received them.
+// update calls write while the store is locked, and returns the resulting changes. It first discards the changes of the
+// previous call. If a panic interrupted that call, update keeps them, because no caller has received them.
 func (s *Store[T]) update(write func(*Store[T])) []Change[T] {
 	if !s.writing {
 		clear(s.changes) // lets the garbage collector free the objects
@@ -62,7 +62,8 @@ func (s *Store[T]) update(write func(*Store[T])) []Change[T] {
 	return s.endWrite()
 }
 
-// endWrite returns the changes since the last call of update.
+// endWrite ends a write and returns its changes. After a panic, the informer calls it to receive the changes that were
+// made before the panic.
 func (s *Store[T]) endWrite() []Change[T] {
 	s.writing = false
 	return s.changes
@@ -76,7 +77,7 @@ func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
 		case lw.ListStarted:
 			s.startList()
 		case lw.Added, lw.Modified:
-			s.listedCount++
+			s.listedCount++ // has a meaning only during a list
 			s.upsert(event.Object)
 		case lw.Deleted:
 			s.applyDeletion(event.Object)
@@ -123,7 +124,7 @@ func (s *Store[T]) startList() {
 	clear(s.listedSlots)
 }
 
-// endList deletes the objects that the list did not contain.
+// endList deletes the objects that the list did not contain. Outside a list it deletes nothing.
 func (s *Store[T]) endList() {
 	if s.listing {
 		objects := s.state.objects // a copy, because the loop removes objects from the original
@@ -164,10 +165,10 @@ func (s *Store[T]) markSynced() {
 	}
 }
 
-// distrust makes the next run start with a list if the store may be wrong after this error. For example, if
-// resourceVersions ran backwards because a backup was restored, an object may have changed without a new
-// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots remember
-// this, so that a process that restores one of them also starts with a list.
+// distrust makes the next run start with a list if cause means that the store may be wrong. There are two such cases.
+// If resourceVersions ran backwards, for example because a backup was restored, an object may have changed without a
+// new resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots are
+// marked as distrusted, so that a process that restores one of them also starts with a list.
 func (s *Store[T]) distrust(cause error) {
 	if errors.Is(cause, lw.ErrInconsistent) || errors.Is(cause, lw.ErrResourceVersionTooLarge) {
 		s.setDistrusted()
@@ -194,8 +195,8 @@ func (s *Store[T]) resumable() string {
 	return s.state.version
 }
 
-// verify reports whether the store agrees with the server. first is an object that the server returned for the
-// collection, or nil if the collection is empty. Only the writer calls verify.
+// verify reports whether the store agrees with the server. If it returns false, the stream relists. first is an object
+// that the server returned for the collection, or nil if the collection is empty. Only the writer calls verify.
 func (s *Store[T]) verify(first lw.Keyed) bool {
 	if s.partial {
 		return true // the store lacks objects that existed before
@@ -205,14 +206,14 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	}
 	object, ok := any(first).(T)
 	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), s.state.version)
-	if !ok || !ordered {
+	if !ok || !ordered { // the object proves nothing without a comparable resourceVersion
 		return true
 	}
 	key := s.key(object)
 	_, stored, found := s.find(&s.state, s.hash(key), key)
 	switch {
 	case s.decodeErrors[key].err != nil:
-		return true
+		return true // the store cannot hold this object's current state, and a relist would not change that
 	case found && s.compare.recreated(stored, object):
 		return false // the object was recreated, or the server was rebuilt, which looks the same
 	case order > 0:
@@ -313,9 +314,10 @@ func (s *Store[T]) write(kind lw.EventType, slot, hash uint32, old, object T) ui
 	return slot
 }
 
-const minSlots = 4096 // a store with fewer slots does not shrink
+const minSlots = 4096 // a store with fewer slots does not shrink, because it would free little memory
 
-// shrink moves the objects to new slots if most slots are empty, because slots are not freed individually.
+// shrink moves the objects to new slots if at least seven of eight slots are empty, because slots are not freed
+// individually. Moving is so rare that its cost per deletion is small.
 func (s *Store[T]) shrink() {
 	if size := s.state.objects.Size(); size < minSlots || size < 8*s.state.length {
 		return
@@ -336,7 +338,8 @@ func (s *Store[T]) shrink() {
 // again. It compares the UIDs, because in a rebuilt cluster, a recreated object can have the resourceVersion of its
 // predecessor. A missing UID matches every UID, as in recreated. A distrusted store returns no object, because any
 // object may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run
-// calls it, and this goroutine is the only writer.
+// calls it, and this goroutine is the only writer. It does not keep the byte slices, so the temporary key need not copy
+// them.
 func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false

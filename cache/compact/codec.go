@@ -4,7 +4,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hotBytes is the maximum size of the cache of uncompressed objects, in bytes.
+// hotBytes is the maximum size of a codec's cache of uncompressed objects, in bytes.
 const hotBytes = 1 << 20
 
 // codec compresses the objects that inner decodes.
@@ -21,7 +21,7 @@ type codec struct {
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
 // newCodec returns a codec that keeps at most hotBytes bytes of recently used objects uncompressed. If hotBytes is
-// negative, it keeps none.
+// negative, it keeps no object uncompressed.
 func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	hot := &objectCache{limit: hotBytes}
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{interval: samples}}
@@ -41,7 +41,7 @@ func NewPacker() func(*lw.Object) *Object { return newCodec(nil, hotBytes).pack 
 
 func (c *codec) pack(text *lw.Object) *Object {
 	object := c.compress(text)
-	c.hot.put(object, text) // programs often read an object as soon as its event arrives
+	c.hot.put(object, text) // because programs often read an object as soon as its event arrives
 	return object
 }
 

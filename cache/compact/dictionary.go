@@ -22,10 +22,12 @@ type compressor struct {
 	encoder *zstd.Encoder
 }
 
-// windowSize limits the distance of back-references in a large object. A larger window uses more memory and gains
-// little.
+// windowSize limits how far back in its input the compressor looks for repetitions. It leaves room for the dictionary
+// and an object of the same size. A larger window uses more memory and gains little.
 const windowSize = 2 * maxDictionary
 
+// newCompressor returns a compressor with a dictionary of this content, or nil if zstd rejects the content. It creates
+// no checksums, because compress verifies each result.
 func newCompressor(content []byte, hot *objectCache) *compressor {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, content), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(windowSize), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
@@ -45,7 +47,7 @@ type buffers struct{ raw, packed, decompressed []byte }
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
 // compress compresses text into w.packed and decompresses the result to verify it. It returns false if text should be
-// stored uncompressed.
+// stored uncompressed, because it does not shrink or the result is wrong.
 func (w *buffers) compress(by *compressor, text string) bool {
 	w.raw = append(w.raw[:0], text...)
 	w.packed = by.encoder.EncodeAll(w.raw, w.packed[:0])
@@ -57,8 +59,8 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read decompresses packed and returns the object. It panics if packed is damaged, which cannot happen because compress
-// has verified it.
+// read decompresses packed and returns the object. Damaged text makes it panic. That is a bug, because compress has
+// verified the text.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

@@ -6,8 +6,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCache holds recently used objects in uncompressed form. Instead of ordering the objects by their last use, it
-// has two generations: when recent has reached half of the limit, it replaces older.
+// objectCache holds recently used objects in uncompressed form. It has two generations instead of a list ordered by last
+// use, which would need a list element per object. When recent reaches half of the limit, it becomes older, and the
+// previous older is dropped. If an object in older is used again, it is added to recent.
 type objectCache struct {
 	mu            sync.Mutex
 	limit         int // maximum size of both generations in bytes
@@ -39,6 +40,7 @@ func (h *objectCache) put(held *Object, text *lw.Object) {
 	}
 }
 
+// add adds an object to the recent generation, unless it would fill the generation alone. The caller must hold h.mu.
 func (h *objectCache) add(held *Object, text *lw.Object) {
 	size := len(text.Raw()) + entryOverhead
 	if size > h.limit/2 {

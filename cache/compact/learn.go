@@ -14,16 +14,17 @@ const (
 )
 
 // trainer trains dictionaries on decoded objects. It divides the objects into intervals, and trains a dictionary at the
-// end of each interval. Each interval is 16 times as long as the previous one. One early training is not enough,
-// because a list is sorted, so its first objects are a poor sample, and because a collection changes over time. The
-// growing intervals keep the number of trainings small.
+// end of each interval. Each interval is 16 times as long as the previous one.
+//
+// One early training is not enough. A list is sorted, so its first objects are a poor sample, and a collection changes
+// over time. The growing intervals keep the number of trainings small.
 type trainer struct {
 	current atomic.Pointer[compressor] // nil before the first training
 
 	mu       sync.Mutex
 	interval int             // length of the current interval in objects
 	sample   [samples]string // random sample of the objects in the current interval
-	seen     int             // number of objects in the current interval
+	seen     int             // number of objects in the current interval so far
 }
 
 // observe records the JSON of an object, and trains a dictionary at the end of an interval.
@@ -31,7 +32,7 @@ func (l *trainer) observe(raw string, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.seen
-	if at >= samples {
+	if at >= samples { // reservoir sampling: each object of the interval is in the sample with the same probability
 		at = rand.IntN(at + 1)
 	}
 	if at < samples {

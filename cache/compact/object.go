@@ -17,7 +17,8 @@ type Object struct {
 	namespace, name, uid, resourceVersion uint32
 }
 
-// newObject returns an object with copies of the metadata and of the compressed text. It makes two allocations.
+// newObject returns an object with copies of the metadata and of packed, the compressed text. The copies share one
+// string, because each allocation takes additional memory.
 func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 	var held strings.Builder
 	held.Grow(len(text.GetNamespace()) + len(text.GetName()) + len(text.GetUID()) + len(text.GetResourceVersion()) + len(packed))
@@ -62,7 +63,7 @@ func (o *Object) equal(other *Object) bool { return o == other || o.digest == ot
 // decompress o.
 func (o *Object) Holds(text *lw.Object) bool { return o.digest == digestOf(text.Raw()) }
 
-// Size returns the size of the compressed object in bytes.
+// Size returns the size of the compressed JSON and the metadata strings in bytes.
 func (o *Object) Size() int { return len(o.held) }
 
 // digest identifies a string by its length and a seeded 128-bit hash.
@@ -71,6 +72,7 @@ type digest struct {
 	length int
 }
 
+// seeds are random, so that an attacker cannot construct two strings with the same digest.
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 func digestOf(text string) digest {

@@ -36,9 +36,9 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text f
 	return nil
 }
 
-// Keep saves the state of a store every time an interval has passed, until ctx is done. It then saves a last time and
-// returns. It does nothing while the state has not changed since the last save, or while the first list is not complete.
-// Each call needs its own path.
+// Keep saves the state of a store at each interval until ctx is done. It then saves a last time and returns. It skips a
+// save if the state has not changed since the last one, or if the first list is not complete. Each call needs its own
+// path, because otherwise the calls would replace each other's files.
 //
 // If [Save] fails, for example because the disk is full, Keep calls report with the error, in its own goroutine, and
 // tries again after the next interval.
@@ -67,7 +67,7 @@ func Keep[T any](ctx context.Context, path string, store *cache.Store[T], origin
 	}
 }
 
-// restorer is implemented by *[cache.Informer].
+// restorer declares the method of *[cache.Informer] that Restore calls.
 type restorer[T lw.Keyed] interface {
 	Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error
 }
@@ -102,7 +102,7 @@ func replace(path string, write func(io.Writer) error) error {
 	if folder == "" {
 		folder = "."
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a rename would replace, for example, a device
 		return errors.New("not a regular file")
 	}
 	removeLeftovers(folder, name)
@@ -145,7 +145,7 @@ func syncFolder(path string) error {
 
 const (
 	temporary = ".tmp"
-	leftover  = 10 * time.Minute // minimum age of a leftover; a file that a process is still writing is younger
+	leftover  = 10 * time.Minute // minimum time since the last write to a leftover; a running Save writes more often
 )
 
 // removeLeftovers removes temporary files of processes that were killed during Save. Each file can be as large as the

@@ -9,8 +9,8 @@ import (
 // nothing if the key is already ready or the queue is closed.
 func (q *Queue[K]) Add(key K) { q.AddAfter(key, 0) }
 
-// AddAfter queues a key after a delay, even if Add also queues it earlier. A key has only one pending delay. If
-// AddAfter is called several times, the earliest time counts.
+// AddAfter queues a key after a delay. Add does not cancel the delay: it can make the key ready earlier, but the delay
+// continues. A key has only one pending delay. If AddAfter is called several times, the earliest time counts.
 func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -40,8 +40,8 @@ func (q *Queue[K]) Retry(key K) {
 	q.retry(e)
 }
 
-// Failures returns how many times in a row a key has failed. It does not count a loop body that is still running, even
-// if that has called Retry. Use it to give up after a number of attempts.
+// Failures returns how many times in a row a key has failed. Use it to give up after a number of attempts. A loop body
+// that has called Retry counts when it ends.
 func (q *Queue[K]) Failures(key K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -61,15 +61,16 @@ func (q *Queue[K]) entry(key K) *entry[K] {
 	return e
 }
 
-// dropIdle removes an entry that is neither ready, delayed nor active.
+// dropIdle frees an entry that is neither ready, delayed nor active. This also forgets its failures, which are zero by
+// then unless the queue was closed.
 func (q *Queue[K]) dropIdle(e *entry[K]) {
 	if !e.ready && !e.active && !e.delayed {
 		delete(q.entries, e.key)
 	}
 }
 
-// makeReady appends a key to the ready keys. Before that, it appends all delayed keys that are due, because they come
-// first even if the timer is late.
+// makeReady appends a key to the ready keys. Before that, it appends all delayed keys that are due, because they were
+// due earlier even if the timer is late.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
@@ -78,6 +79,8 @@ func (q *Queue[K]) makeReady(e *entry[K]) {
 	q.push(e)
 }
 
+// push appends a key to the ready keys. If a worker is processing the key, push marks it as dirty instead, so that no two
+// workers process the key at the same time.
 func (q *Queue[K]) push(e *entry[K]) {
 	switch {
 	case e.active:
@@ -103,7 +106,8 @@ func (q *Queue[K]) popDelayed() *entry[K] {
 	return e
 }
 
-// retry counts a failure of a key and queues the key again after its backoff delay.
+// retry counts a failure of a key and queues the key again after the longer of two delays: the key's backoff, and the
+// time until the rate limit permits another retry.
 func (q *Queue[K]) retry(e *entry[K]) {
 	if q.closed {
 		return

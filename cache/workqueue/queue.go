@@ -9,8 +9,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Queue holds keys for workers. Its size is limited by the number of distinct keys. All methods may be called
-// concurrently. A Queue uses one timer and no goroutine.
+// Queue holds keys for workers. It holds each key at most once, so its size is limited by the number of distinct keys.
+// All methods may be called concurrently. A Queue uses one timer and no goroutine.
 type Queue[K comparable] struct {
 	baseDelay, maxDelay time.Duration // delay after the first failure of a key, and the longest delay
 	limiter             *rate.Limiter // limits the rate of retries across all keys
@@ -20,9 +20,9 @@ type Queue[K comparable] struct {
 	entries  map[K]*entry[K]
 	ready    []*entry[K] // in the order in which the keys became ready
 	delayed  delays[K]
-	sequence uint64      // number of delays so far
+	sequence uint64      // number of delays so far; see entry.sequence
 	timer    *time.Timer // runs onTimer when the first delayed key is due, or earlier; nil before the first delay
-	active   int         // number of keys that workers are processing
+	active   int         // number of keys that workers are processing; a closed queue is drained only when it is zero
 	closed   bool
 }
 
@@ -40,7 +40,7 @@ type entry[K comparable] struct {
 
 	delayed  bool
 	due      time.Time
-	sequence uint64 // keeps keys with the same due time in the order of the calls
+	sequence uint64 // keeps keys with the same due time in the order in which they were delayed
 	index    int    // position in the heap of delayed keys
 }
 
@@ -76,6 +76,8 @@ func (q *Queue[K]) Keys(ctx context.Context) iter.Seq[K] {
 	}
 }
 
+// runBody runs the loop body for a key. It reports a body that does not return, because of a panic or runtime.Goexit, as
+// failed.
 func (q *Queue[K]) runBody(e *entry[K], yield func(K) bool) (more bool) {
 	finished := false
 	defer func() { q.done(e, !finished) }()
@@ -103,7 +105,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if len(q.ready) > 0 {
-		q.changed.Signal() // because this worker may have consumed a signal that was meant for another one
+		q.changed.Signal() // this worker may have consumed the signal for these keys, so it must wake another one
 	}
 	return nil
 }
@@ -156,6 +158,7 @@ func (q *Queue[K]) Len() int {
 	return len(q.ready)
 }
 
+// wakeAll wakes all workers, so that those whose context is done can end.
 func (q *Queue[K]) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,7 +1,7 @@
 package slots
 
-// An array is a tree of fixed height. A write after a snapshot copies one inner node per level. For a million slots, it
-// copies about 1 kB, compared to 60 kB for a flat array.
+// An array is a tree of fixed height, so that a write after a snapshot copies only one inner node per level. For a
+// million slots, it copies about 1 kB. A flat array would take 60 kB.
 const (
 	chunkBits, branchBits = 4, 6
 	topBits               = chunkBits + branchBits
@@ -15,6 +15,7 @@ type array[N any] struct {
 	epoch uint64 // epoch in which top was created
 }
 
+// branch and chunk are the inner nodes of an array. Each records the epoch in which it was created.
 type branch[N any] struct {
 	epoch  uint64
 	chunks [1 << branchBits]*chunk[N]

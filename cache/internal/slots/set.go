@@ -2,7 +2,7 @@ package slots
 
 import "slices"
 
-// nodeSize is the maximum number of members or children of a node.
+// nodeSize is the maximum number of members or children of a node. A write after a snapshot copies one node per level.
 const nodeSize = 64
 
 // Set is a sorted set of slots. The zero value is empty. Many sets of an index have only one member, which Set stores

@@ -1,5 +1,7 @@
 package slots
 
+// pageSize is the maximum number of entries in a page. A search scans a whole page, and the first write to a page after
+// a snapshot copies it.
 const pageSize = 32
 
 // Table maps hashes to slots. It does not store keys, so callers compare the keys of the candidate slots. The zero
@@ -11,8 +13,8 @@ const pageSize = 32
 // the page gets an overflow page instead.
 type Table struct {
 	directory array[page]
-	depth     uint8 // number of hash bits that the directory uses
-	length    int
+	depth     uint8 // number of leading hash bits that the directory uses
+	length    int   // number of entries
 }
 
 type page struct {
@@ -56,6 +58,8 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 	}
 }
 
+// canDouble reports whether the directory is small for the number of entries. Otherwise, many equal hashes could double
+// it again and again.
 func (t *Table) canDouble() bool { return 4<<t.depth <= t.length }
 
 // Remove removes an entry, which must exist.
@@ -98,6 +102,7 @@ func (p *page) copy(epoch uint64) *page {
 	return &c
 }
 
+// ownNext returns the overflow page of p, ready for modification. It replaces a page from an earlier epoch with a copy.
 func (p *page) ownNext(epoch uint64) *page {
 	if p.next.epoch != epoch {
 		p.next = p.next.copy(epoch)

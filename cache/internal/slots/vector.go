@@ -10,8 +10,8 @@ const (
 	leafMask = 1<<leafBits - 1
 )
 
-// Vector maps slot numbers to elements. The zero value is empty. Only the owner of a vector uses its free slots, so a copy
-// that serves as a snapshot may share them.
+// Vector maps slot numbers to elements. The zero value is empty. A copy that serves as a snapshot may share the list of
+// free slots, because only the owner of the vector uses it.
 type Vector[E any] struct {
 	leaves array[leaf[E]]
 	free   []uint32 // empty slots below next
