@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// isPermanent reports whether a retry cannot help, for example because a selector is invalid.
+// isPermanent reports whether a retry cannot help. In addition to [lw.IsPermanent], it includes 400 and 422, the codes
+// for invalid options such as selectors.
 func isPermanent(err error) bool {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)

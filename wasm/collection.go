@@ -16,19 +16,20 @@ import (
 
 // collection is a collection that the host has opened. The host is the JavaScript code around the WASM module.
 type collection struct {
-	id      int32
-	command lw.Value
+	id      int32    // chosen by the host
+	command lw.Value // the host's start command, which contains the options
 	out     *outbox
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	wake    chan struct{}
+	wake    chan struct{} // see lw.Options.Wake
 	rows    *rowPool
 	indexes []string // field paths of the host's indexes
-	synced  bool
-	turns   bool // the watch shares connections with other watches
+	synced  bool     // the first list or the restored state is complete, so errors no longer stop the collection
+	turns   bool     // the watch shares connections with other watches; see package turns
 
-	batch   []byte // encoded records for the host; guarded by out.mu
-	records int
+	// Only the outbox uses these fields.
+	batch   []byte // encoded records for the host
+	records int    // number of records in batch
 }
 
 // run follows the collection until the host closes it, or until it fails permanently before the first list is complete.
@@ -79,7 +80,7 @@ func (c *collection) run(transport lw.Transport) {
 func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], error) {
 	c.indexes = c.stringFields("indexes")
 	paths := c.stringFields("project")
-	// The paths of the indexes are validated even if the host did not request a projection.
+	// The projection must also keep the indexed fields. It validates their paths even if the host requests all fields.
 	projection, err := lw.Project(append(paths, c.stringFields("needs")...)...)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 	return informer, nil
 }
 
-// discard ignores warnings, because the host receives all interruptions.
+// discard ignores warnings, because the host receives the same errors as interruptions.
 func discard(string, ...any) {}
 
 func (c *collection) stringField(name string) string { return c.command.Get(name).String() }
@@ -136,7 +137,7 @@ func (c *collection) stringFields(name string) (all []string) {
 }
 
 // restore requests the objects that the host saved, and restores them. The host sends the resourceVersion and five
-// strings per object.
+// strings per object: the arguments of newRow. Each string is preceded by its length in 4 bytes.
 func (c *collection) restore(informer *cache.Informer[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {
@@ -175,14 +176,15 @@ func flag(set bool) string {
 	return ""
 }
 
-// sendChange sends an added, modified or deleted record to the host.
+// sendChange sends an added, modified or deleted record to the host. version is the resourceVersion that the collection
+// has reached, or "" during a list. records.js lists the fields.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	switch {
 	case change.Type == lw.Deleted:
 		c.send(deleted, lw.KeyOf(change.Old).String(), version, flag(change.FinalStateUnknown))
 		return
 	case change.New.text == nil:
-		return // the object was already sent to the host
+		return // the host already has the object: the text of a row is removed when it is sent, and restored rows have none
 	}
 	kind := byte(added)
 	if change.Type == lw.Modified {
@@ -206,7 +208,7 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 		kind = stopped
 	}
 	words := errorFields(b.Err)
-	if b.Final && words[0] == "malformed" {
+	if b.Final && words[0] == "malformed" { // a response that is not a list suggests a wrong path, not a broken response
 		words[0] = "invalid"
 	}
 	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), flag(b.Relist))...)
@@ -220,7 +222,8 @@ func (c *collection) sendWaiting() {
 		"enable HTTP/2 on the server or allow WebSockets", "", "", "0", "")
 }
 
-// sendStopped tells the host which error stopped the collection. No more records follow.
+// sendStopped reports to the host why the collection cannot start. No more records follow. It sends nothing if the host
+// has already closed the collection.
 func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return

@@ -190,6 +190,7 @@ export class Collection {
     }
   }
 
+  /** Keeps the objects of a worker that died. The next worker sends all objects again. */
   #lost() {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, [''])
@@ -200,8 +201,8 @@ export class Collection {
   }
 
   /**
-   * Tracks which objects a new worker has sent. When its list is complete, the other objects are deleted. Returns false
-   * for a record to ignore: an older object that the worker loaded from IndexedDB.
+   * Tracks which objects a new worker has sent. When its list is complete, the other objects are deleted. Returns whether
+   * to apply the record. An object that the worker loaded from IndexedDB is ignored unless it is newer than the known one.
    * @param {number} kind
    * @param {string[]} fields
    */
@@ -214,7 +215,8 @@ export class Collection {
     return kind !== SAVED || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
-  // Calls #notify in the next animation frame, or after 16 ms if there is no frame, for example in a hidden page.
+  // Calls #notify in the next animation frame, because a page cannot show more. Without a frame, for example in a hidden
+  // page, it calls #notify after 16 ms.
   #notifySoon() {
     if (this.#immediate) return this.#notify()
     if (this.#due) return

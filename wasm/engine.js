@@ -30,13 +30,13 @@ export class Engine {
   #module
   /** @type {{ end?: () => void } | undefined} the running instance; undefined after a crash */
   #run
-  /** @type {string[]} */
+  /** @type {string[]} the commands that the module has not requested yet */
   #commands = []
   /** @type {((command: string) => void) | undefined} receives the next command while the module waits for it */
   #idle
   /** @type {Map<number, Sink>} by watch ID */
   #sinks = new Map()
-  #last = 0
+  #last = 0 // the ID of the last watch
   #slots = new Slots()
 
   /** @param {WebAssembly.Module} module */
@@ -58,6 +58,7 @@ export class Engine {
     }
   }
 
+  /** Starts an instance of the module. */
   async #begin() {
     const go = new (makeGo())()
     /** @type {{ end?: () => void }} */
@@ -112,7 +113,7 @@ export class Engine {
     if (this.#run) this.#command({ do: 'wake' })
   }
 
-  /** @param {object} command */
+  /** Sends a command to the module, or queues it until the module requests one. @param {object} command */
   #command(command) {
     const text = JSON.stringify(command)
     if (!this.#idle) return void this.#commands.push(text)
@@ -120,7 +121,10 @@ export class Engine {
     this.#idle = undefined
   }
 
-  /** Answers a question from the module. @type {NonNullable<GlueHost['ask']>} */
+  /**
+   * Answers a question from the module. The default is the request for the next command.
+   * @type {NonNullable<GlueHost['ask']>}
+   */
   #ask = (question, closed) => {
     const [kind, subject] = question.split(' ')
     switch (kind) {

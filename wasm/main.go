@@ -31,8 +31,8 @@ func main() {
 
 // module contains the open collections and the servers that they use.
 type module struct {
-	running map[int32]*collection
-	servers map[string]*server // servers by URL and credentials
+	running map[int32]*collection // by ID; includes failed collections that the host has not stopped yet
+	servers map[string]*server    // servers by URL and credentials
 	outbox  *outbox
 }
 
@@ -65,4 +65,5 @@ func (m *module) handle(ctx context.Context, command lw.Value) {
 	}
 }
 
+// errStopped is the cause of a collection's context after the host has closed the collection.
 var errStopped = errors.New("the collection was closed")

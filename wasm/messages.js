@@ -91,8 +91,8 @@ export class Channel {
   #report
   /** @type {Map<number, Pending>} the calls that wait for an answer */
   pending = new Map()
-  #last = 0
-  /** @type {unknown} */
+  #last = 0 // the id of the last call
+  /** @type {unknown} the error that ended the channel */
   #ended
 
   /**
@@ -147,14 +147,14 @@ export class Channel {
     return this.#ended !== undefined
   }
 
-  /** @param {number} id @param {Pending} call */
+  /** Starts or restarts the timeout of a call. @param {number} id @param {Pending} call */
   #startTimer(id, call) {
     clearTimeout(call.timer)
     const { timeout } = call
     if (timeout) call.timer = setTimeout(() => this.#settle(id)?.reject(new ListWatchError('silent', `listwatch: no answer within ${timeout} ms`)), timeout)
   }
 
-  /** @param {number} id */
+  /** Removes and returns a pending call. @param {number} id */
   #settle(id) {
     const call = this.pending.get(id)
     clearTimeout(call?.timer)

@@ -5,6 +5,9 @@ import { Change } from './change.js'
 import { Groups } from './groups.js'
 import { ListWatchError } from './error.js'
 
+// Items are handed to users, so their internal members are private. Item sets these functions, which give this package
+// access.
+
 /** Returns the item's value for each index. @type {(item: Item) => string[]} */
 export let valuesOf
 /** Returns the fields of a record that recreates the item. @type {(item: Item) => string[]} */
@@ -20,9 +23,9 @@ export class Item {
   #text
   /** @type {any} */
   #object
-  #sum // the checksum of the JSON, for the WASM module
-  #values
-  #saved
+  #sum // the checksum of the JSON, by which the WASM module recognizes a saved object that has not changed
+  #values // the value for each index
+  #saved // whether the item was loaded from IndexedDB
 
   static {
     valuesOf = (item) => item.#values
@@ -31,7 +34,7 @@ export class Item {
     areSame = (a, b) => a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.#sum === b.#sum
   }
 
-  /** @param {boolean} saved @param {string[]} fields */
+  /** @param {boolean} saved @param {string[]} fields the fields of an ADDED record; see records.js */
   constructor(saved, [key, , uid, resourceVersion, sum, ...values]) {
     this.key = key
     this.uid = uid
@@ -63,7 +66,7 @@ export class Item {
 const NONE = Object.freeze([])
 
 // The time in ms in which a cleanly closed watch must resume. Until then, the phase stays live, so that a page does not
-// flicker. Watches that take turns wait longer.
+// flicker. Watches that take turns (see slots.js) have more time, because the next watch may have to wait for others.
 const RESUME_TIMEOUT = 5000, TURN_TIMEOUT = 30_000
 
 /** Applies the records of a collection in order, and holds its current objects and state. */
@@ -72,12 +75,12 @@ export class Mirror {
   items = new Map()
   /** Whether the first list is complete. */
   synced = false
-  /** @type {State} */
+  /** @type {State} the current state, which changes in place */
   #now = { phase: 'waiting', since: Date.now(), resourceVersion: '', lastEventAt: 0, synced: false }
   /** @type {State | undefined} an immutable copy of #now, made on demand */
   #state
-  #names
-  #all = new Groups(this.items, () => 'all')
+  #names // of the indexes
+  #all = new Groups(this.items, () => 'all') // a single group, because Groups keeps its members sorted
   /** Whether a list is in progress. */
   listing = false
   /**
@@ -123,6 +126,7 @@ export class Mirror {
     const known = this.items.get(item.key)
     if (!saved) this.#touch(fields[1])
     if (known && areSame(known, item)) return [] // a new worker sends all objects again
+    // An object with another UID was recreated, and its deletion was missed.
     const changes = known?.uid && item.uid && known.uid !== item.uid ? [this.#remove(known, true)] : []
     const old = this.items.get(item.key)
     this.items.set(item.key, item)
@@ -151,6 +155,7 @@ export class Mirror {
       case RESET:
         this.listing = true
         this.#remaining = undefined
+        // Only the first list has its own phase. During a relist, the objects are stale.
         return this.#setPhase(this.#complete ? 'stale' : 'listing', { retryAt: undefined })
       case PAGE:
         // The server may have more pages without reporting the number of objects on them.
@@ -189,7 +194,7 @@ export class Mirror {
     return this.#complete ? 'stale' : 'waiting'
   }
 
-  /** @param {string[]} fields */
+  /** Applies the activity before this mirror was created. Only a replay contains `since`. @param {string[]} fields */
   #setActivity([at, resourceVersion, since]) {
     this.#set({ lastEventAt: Number(at), resourceVersion })
     if (this.#now.phase === 'waiting') this.#setPhase(this.#disconnected)
@@ -222,7 +227,7 @@ export class Mirror {
     if (!this.#now.cause) this.#set({ cause })
   }
 
-  /** Ends the phase live, because the cleanly closed watch has not resumed. */
+  /** Ends the phase live. The collection calls it if a cleanly closed watch has not resumed in time. */
   expire() {
     if (!this.resuming) return
     this.#setPhase('stale', { cause: this.#now.cause ?? this.resuming.cause })
@@ -234,7 +239,7 @@ export class Mirror {
     this.#set({ ...change, phase, since: phase === this.#now.phase ? this.#now.since : Date.now() })
   }
 
-  /** @param {string} version the new resourceVersion, or "" if it is unknown */
+  /** Records that the server has sent data. @param {string} version the new resourceVersion, or "" if it is unknown */
   #touch(version) {
     this.#set(version ? { lastEventAt: Date.now(), resourceVersion: version } : { lastEventAt: Date.now() })
   }

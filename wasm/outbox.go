@@ -23,16 +23,18 @@ const (
 	page
 )
 
-// outbox collects records and sends them to the host in batches. It sends a batch when the batch is full or when all
-// other goroutines are blocked. A record starts with one byte for its type and one byte for the number of fields. Each
-// field consists of its length in 4 bytes and its bytes.
+// outbox collects records and sends them to the host in batches, because every call of JavaScript has a cost. It sends a
+// batch when the batch is full. Otherwise it sends the batch when the collection's goroutine blocks, because that
+// goroutine then has no more events to apply. A record starts with one byte for its type and one byte for the number of
+// fields. Each field consists of its length in 4 bytes and its bytes.
 type outbox struct {
-	mu      sync.Mutex
-	pending []*collection
-	due     chan struct{}
+	mu      sync.Mutex    // guards pending and all batches; the collections and send run in their own goroutines
+	pending []*collection // collections with records; may also contain collections whose batch was full and is already sent
+	due     chan struct{} // receives a value when a batch gets its first record
 }
 
-// A batch that reaches one of these limits is sent immediately.
+// A batch that reaches one of these limits is sent immediately. The limits bound the memory of a batch, and the time
+// that the host needs to process it.
 const (
 	batchBytes   = 256 << 10
 	batchRecords = 50
@@ -40,7 +42,8 @@ const (
 
 func newOutbox() *outbox { return &outbox{due: make(chan struct{}, 1)} }
 
-// add adds a record to a collection's batch. If text is not nil, it is the last field.
+// add adds a record to a collection's batch. If text is not nil, it is the last field. The number of fields fits in one
+// byte, because spec.js limits the number of indexes to 200.
 func (o *outbox) add(c *collection, kind byte, fields []string, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,7 +75,7 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 }
 
 // send sends the batches of all collections to the host each time add signals o.due. A WASM module has one thread
-// without preemption, so send runs when all other goroutines are blocked.
+// without preemption, so send cannot run before the goroutine that called add blocks.
 func (o *outbox) send() {
 	for range o.due {
 		o.mu.Lock()
@@ -84,6 +87,8 @@ func (o *outbox) send() {
 	}
 }
 
+// flush sends the batch of a collection to the host, unless the batch is empty. The host copies the batch, so its buffer
+// can be reused. The caller must hold o.mu.
 func (o *outbox) flush(c *collection) {
 	if c.records == 0 {
 		return

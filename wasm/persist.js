@@ -9,7 +9,7 @@ import { isString } from './spec.js'
 import { messageOf } from './messages.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
-const LOCK_TIMEOUT = 5000 // in ms
+const LOCK_TIMEOUT = 5000 // in ms; see #acquireLock
 
 /** @typedef {{ collection: string, key: string, fields: string[] }} Row an object in the database */
 /** @typedef {{ version: string, at: number }} Version a resourceVersion, and the time of the last data in ms since 1970 */
@@ -23,8 +23,8 @@ export class Persistence {
   #lastEventAt = 0
   /** @type {Map<string, string[] | null>} the fields to write, by key; null deletes the object */
   #changed = new Map()
-  #writing = false
-  #dirty = false
+  #writing = false // whether a transaction is running
+  #dirty = false // whether changes arrived after the last transaction began
   #owned = false // whether this page holds the lock
   #release = () => {}
   #stale = true // whether the database may hold rows that were not loaded, which the next write must delete first
@@ -145,6 +145,7 @@ export class Persistence {
     })
   }
 
+  /** The keys of the collection's objects: an array is greater than any string, so [] is an upper bound for the key. */
   #range() {
     return IDBKeyRange.bound([this.#name], [this.#name, []])
   }

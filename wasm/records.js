@@ -1,16 +1,28 @@
-// Records report the state of a collection. The WASM module sends them (see outbox.go). A record consists of a kind,
-// the number of its fields, and the fields. Each field is a string, preceded by its length in bytes.
+// Records report the objects and the state of a collection. The WASM module sends them (see outbox.go). A record
+// consists of a kind, the number of its fields, and the fields. Each field is a string, preceded by its length in bytes.
+// A field for a boolean is "1" or "". These are the fields of each kind:
+//
+// - ADDED, MODIFIED, SAVED: key, version, uid, the object's resourceVersion, checksum, the value for each index, JSON
+// - DELETED: key, version, whether the final state is unknown
+// - SYNCED, LIVE, BOOKMARK: version
+// - INTERRUPTED, STOPPED: code, message, HTTP status, reason, delay until the next attempt in ms, whether it is a relist
+// - PAGE: number of objects on the remaining pages, continue token
+// - SWITCHED: reason for using another transport
+// - ACTIVITY: time of the last data, version, start of the phase or nothing
+// - UNSAVED: reason, or "" to clear it
+//
+// The version is the resourceVersion that the collection has reached, or "" if the record does not change it.
 
 export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
   STOPPED = 9, SWITCHED = 10, PAGE = 11
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
 export const SAVED = 12
-/** A record with the time of the last data from the server, the resourceVersion, and the start of the phase or nothing. */
+/** The activity before the receiver joined: of the earlier page that saved the objects, or of the page that replays them. */
 export const ACTIVITY = 13
-/** A record with the reason why the collection is not saved, or "" to clear the reason. */
+/** Whether and why the collection is not saved. */
 export const UNSAVED = 14
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // keeps a byte order mark
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // despite its name, the option keeps a byte order mark
 const encoder = new TextEncoder()
 
 /**

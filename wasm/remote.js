@@ -16,7 +16,8 @@ const RESPONSE_TIMEOUT = 5000 // in ms; the longest wait for the first answer of
 
 /**
  * The worker of a page. The states are:
- * - `starting`: the worker is not ready. Collections wait.
+ * - `starting`: the worker is not ready. Before the first start, no collection may be opened. Collections that are opened
+ *   while a worker is replaced wait for the new worker.
  * - `ready`: the worker runs the collections. If the worker dies, a new one starts.
  * - `failed`: all collections have failed, and later ones fail immediately.
  */
@@ -37,11 +38,11 @@ export class Remote {
   #lock
   /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   #opened = new Map()
-  #last = 0
+  #last = 0 // the number of the last collection
   #unproven = false // whether the worker is a replacement in which no collection has been live yet
   /** @type {Set<string>} the servers that #preconnect has contacted */
   #preconnected = new Set()
-  /** Whether the browser refused to start this kind of worker. Another kind may work. */
+  /** Whether the worker failed before its first answer. The browser may not allow this kind of worker, but another one. */
   refused = false
 
   /**
@@ -60,7 +61,7 @@ export class Remote {
   /** Starts a worker. The promise rejects with a ListWatchError if the worker does not start. */
   async start() {
     this.#state = 'starting'
-    this.refused = true
+    this.refused = true // until the first answer
     try {
       if (this.#mode === 'shared') this.#lock ??= await holdLifetimeLock()
       const { port, stop, url } = spawn(this.#mode, this.#script, ({ message }) =>
@@ -68,6 +69,7 @@ export class Remote {
       this.#stop = stop
       const down = (/** @type {unknown} */ error) => this.#workerFailed(channel, error)
       const channel = this.#channel = this.#listen(port, down)
+      // A dedicated worker needs no timeout, because it is new, and no lock, because it ends with the page.
       const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }, this.#mode === 'shared' ? RESPONSE_TIMEOUT : 0).finally(() => {
         this.refused = channel.ended
       })
@@ -77,8 +79,9 @@ export class Remote {
     } catch (error) {
       const failure = this.#close(error)
       if (failure.code !== 'silent') throw failure
-      // Chromium may connect a page to a shared worker that has just closed and never answers, so try again. A worker
-      // that is only slow answers both attempts.
+      // Chromium may connect a page to a shared worker that has just closed and never answers, so try again until a
+      // worker answers. This is harmless for a worker that is only slow: it closes the first connection, whose lock is
+      // released.
       await this.start()
     }
   }
@@ -138,7 +141,10 @@ export class Remote {
     for (const { client } of this.#opened.values()) client.failed(failure)
   }
 
-  /** Disconnects from the worker and returns the error for its collections. @param {unknown} error */
+  /**
+   * Disconnects from the worker and returns the error for its collections. It returns a ListWatchError unchanged.
+   * @param {unknown} error
+   */
   #close(error) {
     this.#channel?.end(error)
     this.#channel = undefined
@@ -206,6 +212,7 @@ export class Remote {
   }
 
   /**
+   * Sends the records of a collection in parts, and lets the page handle other events between them.
    * @param {number} collection
    * @param {(bytes: Uint8Array) => void} part
    */

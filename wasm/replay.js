@@ -17,7 +17,7 @@ export function* replay(mirror, unknown) {
   const { state: { phase, since, progress, cause, retryAt, lastEventAt, resourceVersion, persistError }, synced, listing, resuming } = mirror
   const items = [...mirror.items.values()].filter(({ key }) => !unknown?.has(key))
   if (persistError) yield encode([[UNSAVED, persistError.message]])
-  if (unknown ? !listing : phase === 'waiting' && !cause && !items.length) return
+  if (unknown ? !listing : phase === 'waiting' && !cause && !items.length) return // the current worker has sent nothing yet
   /** @type {Row[]} */
   let batch = listing || synced ? [[RESET]] : []
   for (const item of items) {

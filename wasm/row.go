@@ -13,8 +13,8 @@ import (
 type row struct {
 	namespace, name, uid, version string
 
-	sum  string  // length and checksum of the object's JSON
-	text *[]byte // the object's JSON until it was sent to the host, then nil
+	sum  string  // length and checksum of the object's JSON; detects a changed object after the JSON is gone
+	text *[]byte // the object's JSON until it is sent to the host, then nil
 }
 
 func (r *row) GetNamespace() string       { return r.namespace }
@@ -22,7 +22,8 @@ func (r *row) GetName() string            { return r.name }
 func (r *row) GetUID() string             { return r.uid }
 func (r *row) GetResourceVersion() string { return r.version }
 
-// rowPool is the codec of one collection. It reuses the buffers of its rows.
+// rowPool is the codec of one collection. A row needs its JSON only until it is sent, so rowPool reuses the buffer. This
+// keeps the memory of the module small, because WASM memory never shrinks.
 type rowPool struct {
 	fields lw.RawCodec // fields that the text of a row contains
 	spare  *[]byte     // buffer that the next object reuses
@@ -65,7 +66,7 @@ func (c *rowPool) Identity() lw.Identity[*row] {
 	return lw.Identity[*row]{UID: (*row).GetUID, Same: c.same}
 }
 
-// newRow returns a row whose strings share one allocation.
+// newRow returns a row with copies of the arguments. The copies share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {
 	parts := [][]byte{namespace, name, uid, version, sum}
 	all := make([]byte, 0, 128)
@@ -79,8 +80,8 @@ func newRow(namespace, name, uid, version, sum []byte) *row {
 	return r
 }
 
-// appendSum appends the length and the hash of text to b. The hash is not cryptographic. It only distinguishes the
-// versions of one object.
+// appendSum appends the length and the hash of text to b. The hash is not cryptographic, because it only has to
+// distinguish the versions of one object.
 func appendSum(b, text []byte) []byte {
 	b = append(strconv.AppendInt(b, int64(len(text)), 10), '-')
 	return strconv.AppendUint(b, hash(text), 36)
@@ -101,6 +102,7 @@ func hash(text []byte) uint64 {
 	return a ^ a>>29
 }
 
+// odd and other are odd numbers with well-mixed bits, so that multiplying by them loses no information.
 const odd, other uint64 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
 
 func mix(sum, word uint64) uint64 { return bits.RotateLeft64(sum+word*other, 31) * odd }

@@ -27,6 +27,8 @@ export class SharedHost extends Host {
     /** @type {Membership} */
     const membership = { left: false }
     const enter = (/** @type {string | symbol} */ name) => this.#addClient(name, spec, client, membership)
+    // Without a token function, the spec identifies the user: it contains the token and the headers. A string in `persist`
+    // names the user, too. Otherwise the token itself must be part of the group's name.
     if (!spec.asks || typeof spec.persist === 'string') enter(JSON.stringify(spec))
     else nameOf(spec, client).then(enter).catch((error) => client.failed(crashed('the collection could not be opened', error)))
     return () => {
@@ -89,7 +91,7 @@ async function nameOf(spec, client) {
   }
 }
 
-const TIMEOUT = 1000 // in ms; a tab that the browser has frozen does not answer
+const TIMEOUT = 1000 // in ms; the longest wait for a token, because a tab that the browser has frozen does not answer
 
 /**
  * A group is one watch and the clients that share it.
@@ -126,7 +128,7 @@ class Group {
 
   /** @param {Uint8Array} bytes */
   records(bytes) {
-    for (const buffered of this.#joining.values()) buffered.push(bytes.slice())
+    for (const buffered of this.#joining.values()) buffered.push(bytes.slice()) // `bytes` is valid only during the call
     for (const client of [...this.#members]) client.records(bytes)
   }
 
@@ -143,7 +145,8 @@ class Group {
 
   /**
    * Returns a token from one of the clients, which all belong to one user. If a client does not answer in time, the
-   * next client is asked, too.
+   * next client is asked, too. If no client answers in time, the first late answer counts, because the watch needs a
+   * token.
    * @returns {Promise<string>}
    */
   async token() {

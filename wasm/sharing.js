@@ -31,7 +31,7 @@ const opened = new Set()
 /** Reports whether a collection has stopped and no component uses it. @param {Shared} shared */
 const isOver = ({ users, snapshot }) => !users.size && snapshot.state.phase === 'stopped'
 
-/** @param {User} user */
+/** Returns the open collection that a component can join. @param {User} user */
 const find = (user) => [...opened].find((shared) => shared.name === user.name && shared.token === user.options.token && !isOver(shared))
 
 /** Returns the snapshot that the component shows, if its collection is open. @param {User} user */
@@ -92,7 +92,11 @@ function reopen(shared) {
   }
 }
 
-/** @param {string} name @param {ListWatchOptions} options */
+/**
+ * Opens a collection. If the options are invalid, its snapshot contains the error.
+ * @param {string} name
+ * @param {ListWatchOptions} options
+ */
 function open(name, options) {
   const { token } = options
   /** @type {Shared} */

@@ -10,7 +10,7 @@
 
 /** @import { Lease } from './glue.js' */
 
-const TURN_DURATION = 5000 // in ms
+const TURN_DURATION = 5000 // in ms; how long a watch may hold a slot while others wait, and how often it checks this
 const REPORT_DELAY = 200 // in ms; the longest time from the end of a response until browsers report its protocol
 
 /**
@@ -29,7 +29,7 @@ const availableLocks = () => (globalThis.process?.versions?.node ? undefined : n
 export class Slots {
   /** @type {Map<string, string>} by origin; "" if the browser does not report it */
   #protocols = new Map()
-  #waited = 0 // the number of watches that have waited
+  #waited = 0 // the number of watches that have waited; determines the slot at which the next one is queued
   #locks
   #sleep
 
@@ -83,13 +83,14 @@ export class Slots {
         return lock && closed
       }).catch((error) => {
         if (error.name !== 'SecurityError') return reject(error)
-        if (this.#locks === locks) this.#locks = new Locks()
+        if (this.#locks === locks) this.#locks = new Locks() // Web Locks are forbidden, for example in a sandboxed frame
         resolve(this.#request(/** @type {LockService} */ (this.#locks), name, ifAvailable, closed))
       })
     })
   }
 
   /**
+   * Resolves when the slot must be returned: when it is closed, or at the end of a turn if another watch waits for it.
    * @param {LockService} locks
    * @param {string} name
    * @param {Promise<void>} closed

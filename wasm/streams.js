@@ -20,7 +20,7 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
  * @property {() => void} close
  */
 
-let yielded = 0
+let yielded = 0 // when schedule last yielded to the page
 
 /**
  * Runs a function soon. Microtasks alone would block the page while bytes arrive, so it yields to the page's events
@@ -71,7 +71,7 @@ export class Chunks {
         this.offset = 0
       }
     }
-    if (this.first > this.list.length / 2) {
+    if (this.first > this.list.length / 2) { // rarely, because splice moves the unread chunks
       this.list.splice(0, this.first)
       this.first = 0
     }
@@ -82,7 +82,10 @@ export class Chunks {
 
 const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)$/i
 
-/** The body of a response. The next part is requested after the module has read the previous one. */
+/**
+ * The body of a response. The next part is requested after the module has read the previous one, so that a slow module
+ * slows the server down.
+ */
 export class Body {
   state = PENDING
   /** @type {string | undefined} */

@@ -17,7 +17,7 @@ import (
 // server records which transports work for an API server. All streams from this API server share it.
 type server struct {
 	fallback *fallback.Transport // has no transports; its method With returns transports that share a choice
-	sockets  *turns.Support
+	sockets  *turns.Support      // whether the server supports WebSockets
 }
 
 // transport returns the transport that a command describes. The transport calls onShare when a watch starts to share
@@ -48,6 +48,8 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 			known = &server{fallback.New(nil, nil), turns.NewSupport()}
 			m.servers[at] = known
 		}
+		// A watch uses HTTP if a slot is free, and otherwise a WebSocket, which needs no slot. If the server does not
+		// support WebSockets either, the watch waits for a slot.
 		free := &turns.Transport{HTTP: base, Take: bounded.Take}
 		bounded.First = known.fallback.With(free, &turns.Sockets{WebSocket: ws.New(base), Support: known.sockets})
 		return bounded, nil
@@ -56,8 +58,8 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 	}
 }
 
-// slotRequester returns a func that asks the host for permission to open a connection. slots.js limits the number of
-// connections.
+// slotRequester returns a func that asks the host for a slot. slots.js answers "slot", "busy", or "" if the watch needs
+// no slot.
 func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {
 	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
 		question := "slot " + url

@@ -1,7 +1,7 @@
 import { later } from './later.js'
 import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain } from './streams.js'
 
-const MESSAGE_COST = 200 // in bytes; added to the length of each message
+const MESSAGE_COST = 200 // in bytes; what an unread message takes besides its content, which counts for the limit
 const NEWLINE = new Uint8Array([10])
 
 /** The messages of a WebSocket, joined by newlines. A burst of messages wakes the module once. */
@@ -13,10 +13,10 @@ export class Messages {
   /** @type {WebSocket | undefined} */
   #socket
   #limit
-  #received = false
-  #exceeded = false
+  #received = false // whether a message has arrived, so that the next one needs a newline
+  #exceeded = false // whether the unread messages have exceeded the limit
   #closed = false
-  #waking = false
+  #waking = false // whether a call of #wake is due
   #wake
 
   /**

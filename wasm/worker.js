@@ -12,11 +12,11 @@ import { SharedHost } from './shared.js'
 
 /** @typedef {Channel<FromPage, FromWorker>} PageChannel */
 
-const TIMEOUT = 1000 // in ms; a page that the browser has frozen does not answer
+const TIMEOUT = 1000 // in ms; the longest wait for a part of a replay; a page that the browser has frozen sends none
 
 const scope = /** @type {Port & EventTarget & { onconnect?: unknown }} */ (/** @type {unknown} */ (globalThis))
 const shared = 'onconnect' in scope
-const lock = holdLifetimeLock()
+const lock = holdLifetimeLock() // lets pages detect that this worker has died
 /** @type {Host | undefined} */
 let host
 /** @type {Promise<Host> | undefined} */
@@ -48,8 +48,9 @@ async function load(wasm) {
 
 /** @param {Port} port */
 function serve(port) {
-  /** @type {Map<number, () => void>} the functions that end the page's collections */
+  /** @type {Map<number, () => void>} the functions that end the page's collections, by the page's numbers */
   const open = new Map()
+  // Closes the page's collections, because the page is gone or one of its messages failed.
   const leave = (/** @type {Error} */ error) => {
     channel.end(error)
     for (const end of open.values()) end()
@@ -70,6 +71,7 @@ function serve(port) {
       return (await lock).name
     },
     load: ({ wasm }) => load(wasm),
+    // A page sends this message only after the answer to `load`, so `host` is set.
     open({ collection, spec }) {
       open.set(collection, /** @type {Host} */ (host).open(spec, client(channel, collection)))
     },
@@ -88,7 +90,7 @@ function serve(port) {
  */
 const client = (channel, collection) => ({
   records(bytes) {
-    const copy = bytes.slice()
+    const copy = bytes.slice() // because `bytes` may be in the module's memory, and other clients may receive them, too
     channel.send({ type: 'records', collection, bytes: copy }, [copy.buffer])
   },
   failed: (error) => channel.send({ type: 'failed', collection, error: failureOf(error) }),

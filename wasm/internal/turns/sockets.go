@@ -17,10 +17,10 @@ var errNoAnswer error = &unsupported{"the server did not respond to the WebSocke
 
 // Support records whether a server supports WebSockets.
 type Support struct {
-	turn     chan struct{} // held during a handshake
+	turn     chan struct{} // a lock that guards the other fields; a channel, so that waiting for it ends with the context
 	accepted bool          // the server has accepted a WebSocket
-	refused  error
-	at       time.Time // time of the latest rejection
+	refused  error         // the latest rejection
+	at       time.Time     // time of the latest rejection
 }
 
 // NewSupport returns the Support of a server that has not been contacted yet.

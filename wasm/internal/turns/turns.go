@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// healthy is the minimum time for which a watch without events holds a slot. A stream treats a shorter watch as a
-	// sign that its resourceVersion has expired.
+	// healthy is the minimum duration of a turn without events after which another turn may follow. A shorter turn is
+	// reported to the stream, which treats it as a sign that its resourceVersion has expired.
 	healthy = time.Second
 	// quiet limits the total duration of a watch without events, which may span several turns. It is shorter than a
-	// stream's idle timeout, which is at least 65 seconds.
+	// stream's idle timeout of at least 65 seconds, because a stream would treat a longer watch as dead.
 	quiet = 40 * time.Second
 )
 
@@ -30,7 +30,7 @@ type unsupported struct{ text string }
 func (e *unsupported) Error() string { return e.text }
 func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
-// Slot permits one watch to be open.
+// Slot permits one watch to be open. Its holder must call Release when the watch has ended.
 type Slot struct {
 	Over    func() bool // blocks until the slot is needed elsewhere and returns true, or until it is released and returns false; may be nil
 	Release func()
@@ -74,9 +74,9 @@ type watch struct {
 	of       *Transport
 	ctx      context.Context
 	req      *lw.Request
-	began    time.Time
-	received bool // the server has sent data
-	waited   bool // Waits has been called
+	began    time.Time // start of the first turn
+	received bool      // the server has sent data
+	waited   bool      // Waits has been called
 
 	// These fields describe the latest turn with a response.
 	response *lw.Response
@@ -102,6 +102,8 @@ func (w *watch) open() error {
 	}
 }
 
+// begin takes a slot and sends the request. It returns lw.ErrWatchClosed if the slot is needed elsewhere before the
+// server responds.
 func (w *watch) begin() error {
 	slot, req, err := w.take()
 	if err != nil {
@@ -128,8 +130,8 @@ func (w *watch) begin() error {
 	return nil
 }
 
-// take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, the request has a
-// timeout of two seconds.
+// take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, others probably wait,
+// too. The request then has a timeout of two seconds, so that they soon get a turn.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
@@ -173,8 +175,9 @@ func (w *watch) Read(p []byte) (int, error) {
 	}
 }
 
-// goesOn reports whether the watch continues with another turn after a response ended with err. If the server ended the
-// response early, the stream must receive the error, because it may have to relist.
+// goesOn reports whether the watch continues with another turn after a response ended with err. After data has arrived,
+// it cannot, because the request has the resourceVersion of the start. If the server ended the response early, the
+// stream must receive the error, because it may have to relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
