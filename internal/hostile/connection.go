@@ -8,11 +8,12 @@ import (
 	"net/http"
 )
 
-// hijack takes over the connection. It cancels the call when the client disconnects.
+// hijack takes over the connection, so that steps can write bytes that net/http would not. It cancels the call when the
+// client disconnects, because net/http no longer does.
 func (c *call) hijack() {
 	conn, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {
-		panic(err) // a raw step must not look like a broken connection in memory, where it cannot work
+		panic(err) // in memory, raw steps do not work; the panic shows that the scenario must set network
 	}
 	c.conn, c.begun = conn, true
 	go func() {
@@ -38,7 +39,8 @@ func handshake(r *http.Request) string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n"
 }
 
-// encodeFrame returns a WebSocket frame without a mask. The payload must be shorter than 64 KiB.
+// encodeFrame returns a WebSocket frame without a mask, because servers must not mask frames. The payload must be
+// shorter than 64 KiB.
 func encodeFrame(opcode byte, payload string) string {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {

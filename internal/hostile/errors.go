@@ -11,8 +11,8 @@ var (
 	gone    = Status(410, "Expired", "expired", "")
 	expired = failed(410, "Expired", "too old resource version")
 
-	// freshToken is the Status for an expired continue token. It contains a new token. A client that continued with it
-	// would get an inconsistent list.
+	// freshToken is the Status for an expired continue token. Like kube-apiserver's, it contains a new token, which
+	// continues the list at a later resourceVersion. A client that used it would get an inconsistent list.
 	freshToken = strings.Replace(gone, `"metadata":{}`, `"metadata":{"continue":"1024/3"}`, 1)
 )
 

@@ -15,8 +15,8 @@ var tooLarge = Status(504, "Timeout", "Timeout: Too large resource version", Too
 
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// requested returns the latest revision for a streaming list, and otherwise the revision for the requested
-// resourceVersion. An unknown resourceVersion counts as one in the far future.
+// requested returns the revision at which the response starts: the latest one for a streaming list, and otherwise the one
+// for the requested resourceVersion. An unknown resourceVersion counts as one in the far future.
 func (c *call) requested() int {
 	if c.streaming() {
 		return c.now()
@@ -47,9 +47,10 @@ func initial(c *call) {
 	c.added(c.at(c.from))
 }
 
-// mark ends a streaming list, or sends the same bookmark later.
+// mark sends the initial-events-end bookmark, which ends a streaming list. Some scenarios send it again later.
 func mark(c *call) { c.write(Bookmark(c.version(max(c.from, c.sent)), "true")) }
 
+// added writes an ADDED event for each of the entries.
 func (c *call) added(entries []revlog.Entry[int]) {
 	for _, item := range c.items(entries) {
 		c.write(frame("ADDED", item))
@@ -85,7 +86,7 @@ func (c *call) writePage(p *page) { c.write(List(c.version(p.at), p.next, p.item
 
 // list responds with the requested page of the list.
 func list(c *call) {
-	if c.q.Get("limit") != "1" { // not for a check, which does not show the client the changes that it has missed
+	if c.q.Get("limit") != "1" { // limit 1 is a check, which does not return the changes that the client has missed
 		c.mustList.Store(false)
 	}
 	c.writePage(c.page())
@@ -102,7 +103,7 @@ func follow(c *call) {
 	})
 }
 
-// feed writes all changes after c.from as they happen. At the given interval, it also calls act. It returns after the
+// feed writes all changes after c.from as they happen, and calls act at the given interval. It returns after the
 // requested timeout.
 func (c *call) feed(interval time.Duration, act step) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {

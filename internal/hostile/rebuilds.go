@@ -29,7 +29,8 @@ func Rebuilds() []Rebuild {
 	}
 }
 
-// Resume makes the server reachable again. No request may be in progress when it is called.
+// Resume makes the server reachable again, as the described server. No request may be in progress when it is called,
+// because Resume replaces the World without a lock.
 func (s *Server) Resume(as *Rebuild) {
 	if !as.Same {
 		s.World = newWorld(2, as.format)

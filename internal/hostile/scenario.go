@@ -17,12 +17,12 @@ type Scenario struct {
 	Source  string  // URL of an incident, or of a specification that the server violates or that surprises clients
 	Seed    uint64  // determines the random changes to the ConfigMaps
 	Lies    bool    // sends wrong data, which clients believe until the next list
-	Restart bool    // resourceVersions restart, so recovery may take 27 minutes instead of 15
+	Restart bool    // resourceVersions decrease when the server behaves, so recovery may take 27 minutes instead of 15
 	Lists   bool    // the server rejects streaming lists and sends small pages
 	Causes  []error // errors that a client must report
 
-	slow     bool // objects take minutes to arrive, but the stream must not report lw.ErrSilent
-	nameless bool // sends lists without a resourceVersion
+	slow     bool // objects take minutes to arrive, but the stream must not report lw.ErrSilent, because bytes arrive
+	nameless bool // sends lists without a resourceVersion, so the store cannot be compared with the server's state
 	format        // of the names and resourceVersions
 	serve    step // responds to a request while the server misbehaves
 
@@ -53,10 +53,11 @@ func sourced(source string, scenarios []Scenario) []Scenario {
 	return scenarios
 }
 
-// pageSize is the maximum number of objects per page if Scenario.Lists is set.
+// pageSize is the maximum number of objects per page if Scenario.Lists is set. It is small, so that the lists of a world
+// with 12 to 40 objects have several pages.
 const pageSize = 7
 
-// All returns the scenarios that do not need raw access to connections. The first server is always correct.
+// All returns the scenarios that can be played in memory. The first server is always correct.
 func All() []Scenario {
 	return slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers())
 }

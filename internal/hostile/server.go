@@ -16,12 +16,12 @@ import (
 // [http.RoundTripper].
 type Server struct {
 	*World
-	serve step
+	serve step // Scenario.serve
 	lists bool // Scenario.Lists
 
-	honest          atomic.Bool // the server has stopped its misbehavior
-	mustList        atomic.Bool // watches return 410 until the next list
-	open            atomic.Int64
+	honest          atomic.Bool                     // the server has stopped its misbehavior
+	mustList        atomic.Bool                     // watches return 410 until the next list; see Behave
+	open            atomic.Int64                    // requests in progress; see Open
 	watches, listed atomic.Int64                    // numbers of watches, and of lists and pages
 	up              atomic.Pointer[context.Context] // done while the server is unreachable
 
@@ -32,6 +32,7 @@ type Server struct {
 	Cut context.CancelFunc
 }
 
+// comeUp makes the server reachable until Cut is called.
 func (s *Server) comeUp() {
 	ctx, cut := context.WithCancel(context.Background())
 	s.Cut = cut
@@ -45,13 +46,15 @@ func (s *Scenario) Start() *Server {
 	return server
 }
 
-// Behave ends the misbehavior. If relist is set, watches return 410 until the next list.
+// Behave ends the misbehavior. If relist is set, watches return 410 until the next list, so that a client that believed
+// wrong data replaces it.
 func (s *Server) Behave(relist bool) {
 	s.mustList.Store(relist)
 	s.honest.Store(true)
 }
 
-// Open returns the number of requests in progress.
+// Open returns a number that is zero if no request is in progress. Tests use it to find requests that a client has
+// leaked.
 func (s *Server) Open() int { return int(s.open.Load()) }
 
 // call is a request and its response. Only the goroutine that handles the request may use it.
@@ -59,19 +62,20 @@ type call struct {
 	*Server
 	request *http.Request
 	w       http.ResponseWriter
-	q       url.Values
-	watch   bool
-	nth     int // number of the list or watch, from 1; lists and watches are counted separately
-	from    int // revision of a streaming list, or else of the requested resourceVersion
-	sent    int // revision whose changes the watch has sent
+	q       url.Values // the query
+	watch   bool       // the request is a watch or a streaming list
+	nth     int        // number of the list or watch, from 1; lists and watches are counted separately
+	from    int        // revision of a streaming list, or else of the requested resourceVersion
+	sent    int        // revision whose changes the watch has sent
 	ctx     context.Context
 	cancel  context.CancelFunc
-	begun   bool
+	begun   bool     // the header was sent
 	conn    net.Conn // the connection of a WebSocket or of a raw step, or nil
 	edit    edit     // changes each text while the server misbehaves; may be nil
 }
 
-// A call panics with errStopped to end its response cleanly, or with http.ErrAbortHandler to break the connection.
+// A step panics with errStopped to end the response cleanly, or with http.ErrAbortHandler to break the connection. The
+// panic skips all later steps of the call.
 var errStopped = errors.New("the response has ended")
 
 // ServeHTTP implements [http.Handler]. It serves the same ConfigMaps at every path.

@@ -20,7 +20,8 @@ func do(steps ...step) step {
 	}
 }
 
-// answer returns a step that takes one of three steps, depending on the request.
+// answer returns a step that takes one of three steps: watch for a watch, list for a list, and stream for a streaming
+// list.
 func answer(watch, list, stream step) step {
 	return func(c *call) {
 		switch {
@@ -37,15 +38,15 @@ func answer(watch, list, stream step) step {
 // watches returns a step that answers watches with the given steps, and lists correctly.
 func watches(steps ...step) step { return answer(do(steps...), correct, correct) }
 
-// lists returns a step that answers lists with the given steps. Its watches are correct for 21 seconds and then expire,
-// so that the client lists again.
+// lists returns a step that answers lists with the given steps. Streaming lists are correct; see expiring for watches.
 func lists(steps ...step) step { return answer(expiring, do(steps...), correct) }
 
-// streams is like lists, but for streaming lists.
+// streams returns a step that answers streaming lists with the given steps. Other lists are correct; see expiring for
+// watches.
 func streams(steps ...step) step { return answer(expiring, list, do(steps...)) }
 
-// turns returns a step that takes one of the given steps: the nth list or watch takes the step with the index n, modulo
-// the number of steps.
+// turns returns a step that takes the given steps in turn, one per request. Lists and watches take separate turns. The
+// first request of each kind takes the second step, because call.nth starts at 1.
 func turns(steps ...step) step {
 	return func(c *call) { steps[c.nth%len(steps)](c) }
 }
@@ -59,12 +60,14 @@ func later(step step) step {
 	}
 }
 
-// one sends a single event in a watch, and responds correctly to other requests.
+// one sends a single event in a watch and then ends the watch. It responds correctly to other requests.
 func one(c *call) { watches(news)(c) }
 
-// expiring is the watch of a server whose lists are wrong.
+// expiring is the watch of a server whose lists are wrong. It is correct for 21 seconds and then expires, so that the
+// client lists again.
 func expiring(c *call) { every(21*time.Second, send(expired), hang)(c) }
 
+// begin sends the header of a successful response, unless a header was sent before.
 func begin(c *call) { c.start(http.StatusOK) }
 
 // abort breaks the connection and ends the call.
@@ -81,8 +84,8 @@ func hang(c *call) {
 
 func pause(d time.Duration) step { return func(c *call) { c.sleep(d) } }
 
-// repeat returns a step that takes another step at the given interval until the server behaves. Unlike every, it sends
-// no correct events.
+// repeat returns a step that takes another step at the given interval until [Server.Behave] is called. Unlike every, it
+// sends no correct events.
 func repeat(interval time.Duration, step step) step {
 	return func(c *call) {
 		for ; !c.honest.Load(); c.sleep(interval) {
@@ -108,10 +111,10 @@ func news(c *call) {
 	}
 }
 
-// nth stands for a value that is different in each list or watch.
+// nth is a placeholder in a text. Each list or watch replaces it with another one of the step's values.
 const nth = "<nth>"
 
-// pick returns the value that stands for nth in a text.
+// pick returns the value that replaces nth in this call, or "" if there are no values.
 func (c *call) pick(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -119,12 +122,12 @@ func (c *call) pick(values []string) string {
 	return values[c.nth%len(values)]
 }
 
-// send returns a step that writes a text. Each response uses another one of the values, if there are any, for nth.
+// send returns a step that writes a text, after it has replaced nth with one of the values.
 func send(text string, values ...string) step {
 	return func(c *call) { c.write(strings.ReplaceAll(text, nth, c.pick(values))) }
 }
 
-// reject returns a step that sends an error response. Each response uses another one of the values of Retry-After.
+// reject returns a step that sends an error response. Each response uses another one of the values for Retry-After.
 func reject(code int, text string, retryAfter ...string) step {
 	return func(c *call) { c.reject(code, c.pick(retryAfter), text) }
 }
@@ -149,14 +152,14 @@ func pages(change func(c *call, p *page)) step {
 // whole responds with all objects at a revision, without regard to the requested page.
 func (c *call) whole(revision int) { c.writePage(&page{revision, c.items(c.at(revision)), ""}) }
 
-// edit returns the text to send instead of a text.
+// edit changes a text before it is sent. It returns the new text, or "" to send nothing.
 type edit func(c *call, text string) string
 
-// edited returns a step that lets edit change the texts of later steps. If edit is nil, they stay unchanged.
+// edited returns a step after which edit changes the texts of later steps. If edit is nil, they stay unchanged.
 func edited(edit edit) step { return func(c *call) { c.edit = edit } }
 
-// replace returns a step that replaces each match of a regular expression in the texts of later steps. Each response
-// uses another one of the values, if there are any, for nth in the replacement.
+// replace returns a step after which each match of a regular expression in the texts of later steps is replaced. In the
+// replacement, one of the values replaces nth.
 func replace(pattern, with string, values ...string) step {
 	compiled := regexp.MustCompile(pattern)
 	return edited(func(c *call, text string) string {

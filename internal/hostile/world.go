@@ -27,7 +27,7 @@ var eventTypes = [...]string{revlog.Created: "ADDED", revlog.Updated: "MODIFIED"
 // format determines the names and resourceVersions in a world. The zero value leads to names such as cm-0001 and to
 // decimal resourceVersions.
 type format struct {
-	names    []string // formats of the objects' names, which new objects use in turn
+	names    []string // formats of the objects' names; new objects use the formats in turn
 	versions string   // format of resourceVersions
 	shift    int      // difference between the number in a resourceVersion and the revision
 }
@@ -42,10 +42,11 @@ type World struct {
 	revisions map[string]int // by resourceVersion
 	changed   chan struct{}  // closed by the next change
 	random    *rand.Rand
-	made      int // number of objects created so far
+	made      int // number of objects created so far; part of each new object's name
 }
 
-// newWorld returns a collection of 24 objects.
+// newWorld returns a collection of 24 objects. Its revisions start after 1,000, so lower numbers are resourceVersions that
+// the collection never had.
 func newWorld(seed uint64, format format) *World {
 	w := &World{format: format, log: revlog.New[int](), revisions: map[string]int{}, changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 7))}
 	if w.names == nil {
@@ -63,6 +64,7 @@ func (w *World) version(revision int) string {
 	return fmt.Sprintf(cmp.Or(w.versions, "%d"), revision+w.shift)
 }
 
+// lock calls f while it holds the lock.
 func (w *World) lock(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +103,7 @@ func (w *World) entries(revision int64) []revlog.Entry[int] {
 	return entries
 }
 
-// Step creates, modifies or deletes a random object.
+// Step creates, modifies or deletes a random object. The collection keeps about 12 to 40 objects.
 func (w *World) Step() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +124,7 @@ func (w *World) Pause() (pause time.Duration) {
 	return pause
 }
 
-// remove deletes the object whose name sorts first.
+// remove deletes the object whose name comes first in the order.
 func (w *World) remove() {
 	w.lock(func() { w.write(revlog.Deleted, w.entries(w.log.Revision())[0].Key) })
 }
@@ -167,7 +169,7 @@ func (w *World) object(name string, content, revision int) string {
 
 func (w *World) uid(name string) string { return fmt.Sprintf("u%s-%d", w.era, len(name)) }
 
-// items returns the JSON of objects.
+// items returns the JSON of objects, as list items.
 func (w *World) items(entries []revlog.Entry[int]) (items []string) {
 	for _, e := range entries {
 		items = append(items, w.object(e.Key, e.Value, int(e.Revision)))

@@ -43,10 +43,10 @@ func configMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
 }
 
-// deadline limits each wait. A correct client needs far less time.
+// deadline limits each wait, so that a client that hangs fails its test. A correct client needs far less time.
 const deadline = 90 * time.Second
 
-// run is the state of a running scenario.
+// run is one run of a scenario in one mode.
 type run struct {
 	*testing.T
 	*Cluster
@@ -55,6 +55,8 @@ type run struct {
 	mode
 }
 
+// namespace creates a namespace and returns its name. The namespace may exist already, because a real cluster keeps the
+// namespaces of an earlier test run.
 func (r *run) namespace() string {
 	name := "scenario-" + strconv.Itoa(int(r.namespaces.Add(1)))
 	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
@@ -72,8 +74,8 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
-// disturb calls one of the cluster's functions that stop the server. It then closes r.Client's idle connections,
-// because the client might not retry a request on a closed connection.
+// disturb calls one of the cluster's functions that stop the server. It then closes r.Client's idle connections, which
+// the stop has broken, because the client might not retry a request on such a connection.
 func (r *run) disturb(f func(context.Context) error) {
 	require.True(r, r.alone, `set "alone" for this scenario in the table`)
 	require.NoError(r, f(r.Context()))

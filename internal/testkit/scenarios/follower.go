@@ -26,11 +26,11 @@ type follower struct {
 
 	mu      sync.Mutex
 	fold    map[lw.Key]*lw.Object
-	changes []cache.Change[*lw.Object]
-	breaks  []*lw.Interruption
-	syncs   int
-	stop    context.CancelFunc
-	done    chan struct{}
+	changes []cache.Change[*lw.Object] // all changes so far
+	breaks  []*lw.Interruption         // all interruptions so far
+	syncs   int                        // number of completed lists
+	stop    context.CancelFunc         // ends the run and waits for its end
+	done    chan struct{}              // closed when the run has ended
 }
 
 // following describes a follower. Zero fields get defaults.
@@ -83,6 +83,7 @@ func (r *run) follow(what following) *follower {
 	return f
 }
 
+// step records an event and its changes.
 func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,6 +100,7 @@ func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	}
 }
 
+// apply applies a change to the map fold. It fails the test if the change contradicts the map.
 func (f *follower) apply(d cache.Change[*lw.Object]) {
 	object := d.New
 	if d.Type == lw.Deleted {
@@ -177,11 +179,12 @@ type link struct {
 	edit func(url.Values) // changes the query of each request; may be nil
 
 	mu    sync.Mutex
-	asked []url.Values
+	asked []url.Values            // the query of each request, before edit has changed it
 	open  context.Context         // done while the link is cut
 	cut   context.CancelCauseFunc // cancels all requests in progress; new requests fail until mend is called
 }
 
+// mend restores the connection after cut, and connects a new link.
 func (l *link) mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

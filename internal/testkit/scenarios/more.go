@@ -28,6 +28,7 @@ func rejected(r *run, what following, code int, target error) {
 	require.NotEmpty(r, status.Message)
 }
 
+// allNamespaces checks that an informer can follow the ConfigMaps of all namespaces.
 func allNamespaces(r *run) {
 	first := r.ns
 	r.create(5, "cm-")
@@ -63,6 +64,7 @@ func customResource(r *run) {
 	f.equal(r.widgets())
 }
 
+// oneObjectByName checks that an informer for a single object receives no changes of others.
 func oneObjectByName(r *run) {
 	r.create(3, "cm-")
 	one := configMaps(r.ns)

@@ -33,8 +33,8 @@ var modes = []mode{
 	{name: "ProtobufLists", protobuf: true},
 }
 
-// Run runs every scenario in each mode. Scenarios that stop the server run first, one after another. The others
-// then run in parallel.
+// Run runs every scenario in each mode. Scenarios that must run alone, for example because they stop the server, run
+// first, one after another. The others then run in parallel.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
 		if m.protobuf && c.Protobuf == nil {
@@ -63,7 +63,7 @@ var table = []struct {
 	run   func(*run)
 	pages bool // requires pagination, so modes with streaming lists are skipped
 	alone bool // stops the server or follows all namespaces, so it must not run in parallel
-	json  bool // skipped in modes with protobuf
+	json  bool // requests objects that Cluster.Protobuf cannot decode, so modes with protobuf are skipped
 }{
 	{name: "ThousandRandomWrites", run: thousandRandomWrites},
 	{name: "PagedList", run: pagedList, pages: true},
@@ -91,6 +91,7 @@ var table = []struct {
 	{name: "ResumesFromSavedState", run: resumesFromSavedState, alone: true},
 }
 
+// thousandRandomWrites checks that a watch delivers all changes of a busy collection without an interruption.
 func thousandRandomWrites(r *run) {
 	f := r.follow(following{})
 	random := rand.New(rand.NewPCG(1, 2))
@@ -113,8 +114,8 @@ func thousandRandomWrites(r *run) {
 	require.Zero(r, f.broke(nil))
 }
 
-// inPages changes the query of a client's first list, which requests resourceVersion "0". A server with a watch cache
-// then ignores the limit, but without a resourceVersion it pages the list.
+// inPages removes resourceVersion "0" from the query of a client's first list, so that the server pages the list. With
+// resourceVersion "0", a server with a watch cache ignores the limit.
 func inPages(q query) {
 	if q.Get("resourceVersion") == "0" {
 		q.Del("resourceVersion")
@@ -183,7 +184,7 @@ func (f *follower) missed() (n int) {
 // resourceVersionExpiresWhileDisconnected checks that the informer relists and reports only the differences.
 func resourceVersionExpiresWhileDisconnected(r *run) {
 	f := r.populate(50)
-	r.create(5, "by-watch-") // objects that the follower received from the watch
+	r.create(5, "by-watch-") // the follower receives these objects from its watch, and the others from its list
 	f.equal(r.configMaps())
 	before := len(f.changes)
 	f.cut()
@@ -225,6 +226,7 @@ func continueTokenExpires(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
+// serverKilledAndRestarted checks that the informer recovers when the server loses its connections but keeps its data.
 func serverKilledAndRestarted(r *run) {
 	f := r.populate(20)
 	r.disturb(r.Kill)
