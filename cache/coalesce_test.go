@@ -25,11 +25,11 @@ type (
 	queuedObject = queuedChange[*testObject]
 )
 
-// plainModel is the reference model of a queue. It keeps all changes and merges them only when the handler takes a
-// change.
+// plainModel is the reference model of a queue. Unlike a queue, it keeps all changes and merges them only when the handler
+// takes a change.
 type plainModel struct {
 	policy  Policy
-	filter  bool
+	filter  bool        // the handler has a filter, which selects objects with matches
 	known   *testObject // the object before the queued changes, or nil
 	waiting []queuedObject
 }

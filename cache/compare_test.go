@@ -29,8 +29,8 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// If a type is not comparable with ==, a store compares its objects with Equal, or by resourceVersion. If the type has
-// neither, every write counts as a change.
+// For a type that does not support ==, a store compares objects with Equal, or by resourceVersion. If the type has neither
+// method, every write counts as a change.
 func TestWritesOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
 	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A panic in a handler or a worker ends the program, so the test runs the group in another process.
+// A panic in a handler or a worker must end the program, so the test runs the group in another process.
 func TestGroupDoesNotHidePanics(t *testing.T) {
 	const name = "LISTWATCH_GROUP_PANIC"
 	if of := os.Getenv(name); of != "" {

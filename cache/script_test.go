@@ -26,8 +26,8 @@ import (
 // the check after a broken connection, with the syntax of a list. Without such a line the check succeeds.
 type script struct {
 	t     *testing.T
-	lines []string
-	end   func()
+	lines []string // lines that have not been used yet
+	end   func()   // ends the run
 }
 
 var errs = map[string]error{

@@ -24,8 +24,8 @@ type simulation struct {
 	now      map[lw.Key]*lw.Object  // the objects after all events
 	page     []*lw.Object           // the remaining items of the current list
 	requests int                    // number of requests until end is called
-	end      func()
-	calm     bool // requests end only with a clean close, so the next request follows without a delay
+	end      func()                 // ends the run
+	calm     bool                   // requests end only with a clean close, so the next request follows without a delay
 }
 
 // state returns the objects at a resourceVersion.

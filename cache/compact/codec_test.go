@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answers is a fake transport. Each request removes the first element and returns it as the response body.
+// answers is a fake transport. Each request removes the first element, which is its response body.
 type answers []io.Reader
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error) {

@@ -22,6 +22,7 @@ type model struct {
 	delays   []delayed // sorted by due time; keys with the same due time keep the order of the calls
 }
 
+// delayed is a key with a pending delay.
 type delayed struct {
 	key string
 	due time.Time
@@ -95,7 +96,7 @@ func (m *model) done(key string) {
 	}
 }
 
-// checker applies operations to a queue and its model, and compares them after each operation.
+// checker applies the same operations to a queue and its model, and compares the two after each operation.
 type checker struct {
 	*testing.T
 	q      *Queue[string]
