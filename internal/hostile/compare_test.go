@@ -55,8 +55,8 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 }
 
-// difference describes how the store differs from the server's latest state. It compares them again only if one of
-// them may have changed since the last call.
+// difference describes how the store differs from the server's latest state. It returns the previous result if neither
+// can have changed since then, because tests call it for every second of simulated time.
 func (j *judge) difference() string {
 	if revision := j.world.now(); !j.compared.Equal(j.heard) || j.comparedTo != revision {
 		j.compared, j.comparedTo, j.differs = j.heard, revision, differ(j.store.Snapshot(), j.world.latest())

@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// goAway returns a function that accepts an HTTP/2 connection and sends GOAWAY after the given number of requests,
-// without serving any of them.
+// goAway returns a function that accepts an HTTP/2 connection, waits for the given number of requests, and sends GOAWAY
+// instead of responses.
 func goAway(after int) func(net.Conn, *tls.Config, int) {
 	return func(conn net.Conn, config *tls.Config, nth int) {
 		if nth > 10_000 {

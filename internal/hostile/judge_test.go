@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
+// request is a request of the stream under test.
 type request struct {
 	at   time.Time
 	kind string // "list", "page", "stream", "watch" or "check"
@@ -24,34 +25,34 @@ type request struct {
 type judge struct {
 	mu       sync.Mutex
 	world    *World
-	slow     bool // objects take minutes to arrive
+	slow     bool // objects take minutes to arrive, so a pause between two events does not show that a watch is idle
 	nameless bool // the server's lists have no resourceVersion
-	large    int  // number of objects above which a list counts fully toward the limit on lists
-	trust    bool // the server never sends wrong data
+	large    int  // maximum number of objects for which one list counts toward the limit on lists
+	trust    bool // the server never sends wrong data, so the store must be correct after each event
 	store    *cache.Store[*lw.Object]
 	requests []*request
-	list     *request        // the list in progress, or nil
-	seen     map[lw.Key]bool // objects of the list in progress
-	page     time.Time       // when the latest page of the list ended
-	last     lw.EventType    // latest event of type Interrupted, ListStarted, Synced or WatchStarted
-	broken   *lw.Interruption
-	due      time.Time // when the next request must be sent
-	heard    time.Time // time of the latest event
-	version  string    // latest resourceVersion of the stream
+	list     *request         // the list in progress, or nil
+	seen     map[lw.Key]bool  // objects of the list in progress
+	page     time.Time        // when the latest page of the list ended
+	last     lw.EventType     // latest event of type Interrupted, ListStarted, Synced or WatchStarted
+	broken   *lw.Interruption // latest interruption; nil after the next request
+	due      time.Time        // when the next request must be sent
+	heard    time.Time        // time of the latest event
+	version  string           // latest resourceVersion of the stream
 
 	compared   time.Time // value of heard when difference last compared
 	comparedTo int       // revision of the server at the last comparison
 	differs    string    // result of the last comparison
 
-	held   map[lw.Key]*lw.Object
-	causes []error
-	faults []string
-	counts map[string]int // number of faults by message format
-	texts  func(string)   // fails the test if the string contains a secret; may be nil
+	held   map[lw.Key]*lw.Object // objects that all changes so far add up to
+	causes []error               // causes of all interruptions
+	faults []string              // broken guarantees
+	counts map[string]int        // number of faults by message format
+	texts  func(string)          // fails the test if the string contains a secret; may be nil
 }
 
-// fault records a broken guarantee and the current time. After three faults with the same format, it ignores all
-// others with this format.
+// fault records a broken guarantee and the current time. It records at most three faults with the same format, because
+// one bug can cause thousands.
 func (j *judge) fault(format string, args ...any) {
 	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
@@ -95,7 +96,8 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens records a fault if, after its events so far, the stream must not send this request.
+// opens checks a request that the stream sends. It records a fault if the latest events do not permit this request at
+// this time.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

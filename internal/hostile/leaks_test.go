@@ -31,8 +31,8 @@ var encoded = []form{
 	}},
 }
 
-// leaks returns a function that fails the test if a string contains 12 consecutive characters of the token, whether
-// plain or encoded.
+// leaks returns a function that fails the test if a string contains 12 consecutive characters of the token, plain or
+// encoded. A shorter match could be a coincidence, and a truncated token is a leak, too.
 func leaks(t *testing.T) func(string) {
 	found := map[string]bool{}
 	return func(text string) {
@@ -47,8 +47,7 @@ func leaks(t *testing.T) func(string) {
 	}
 }
 
-// echo returns a server that repeats each request's token in its response, every time in the next of the given
-// forms.
+// echo returns a server that repeats each request's token in its response. Successive responses use successive forms.
 func echo(forms []form, name, does string, write func(c *call, secret string)) Scenario {
 	return Scenario{Name: name, Does: does, Lies: true, serve: raw(func(c *call) {
 		text := strings.TrimPrefix(c.request.Header.Get("Authorization"), "Bearer ")

@@ -63,9 +63,8 @@ func (s *Scenario) follow(t *testing.T, m *Server, resource lw.Resource, opts lw
 // pages returns how many pages a list has.
 func (s *Server) pages() int { return max(1, (len(s.latest())+ordinary.PageSize-1)/ordinary.PageSize) }
 
-// A server is rebuilt at the same address while the client cannot reach it. The client must report this and show
-// the new objects within ten seconds after it reconnects. If the server is still the same, the client must not
-// relist.
+// A server is rebuilt at the same address while the client cannot reach it. The client must report this, and show the new
+// objects within ten seconds after it reconnects. If the server has only restarted, the client must not relist.
 func TestRebuiltServers(t *testing.T) {
 	for _, rebuild := range Rebuilds() {
 		for transport, s := range transports {

@@ -22,9 +22,11 @@ var seeds = flag.Uint64("hostile.seeds", 1, "number of seeds for each server")
 // ordinary makes a client request ordinary lists with small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: pageSize}
 
+// hostileFor is how long a server misbehaves.
 const hostileFor = 10 * time.Minute
 
-// early is when each server's second run cancels its context.
+// early is when each server's second run cancels its context. It is an odd time, so that it does not coincide with the
+// intervals of the scenarios.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
 // play runs each server twice. The first run lasts until the server has stopped misbehaving and the store has
@@ -107,8 +109,8 @@ func (s *Scenario) run(t *testing.T, end time.Duration, options *lw.Options) {
 	j.finish(t, s)
 }
 
-// recovers makes the server behave after ten minutes. It records a fault if the store is not correct within the
-// guaranteed time.
+// recovers makes the server behave after ten minutes. It then records a fault if the store does not become correct within
+// the bound, or if it does not stay correct.
 func (s *Scenario) recovers(t *testing.T, m *Server, j *judge) {
 	j.unversioned()
 	j.lock(func() {

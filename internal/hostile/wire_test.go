@@ -68,8 +68,8 @@ type network struct {
 	closed   chan struct{}
 
 	mu        sync.Mutex
-	dialed    int
-	encrypted []net.Conn // net/http does not close an HTTP/2 connection that has received GOAWAY before its first request
+	dialed    int        // number of connections so far
+	encrypted []net.Conn // closed at the end, because net/http keeps a connection that gets GOAWAY before its first request
 }
 
 func (n *network) dial(context.Context, string, string) (net.Conn, error) {

@@ -3,25 +3,26 @@ package sim
 import "time"
 
 const (
-	burst        = 10 // number of requests that may be sent at once
-	inAnyWindow  = 12 // maximum number of requests in a time window, in addition to one per second
-	listWindow   = 60 * time.Second
-	listsAtMost  = 4
-	longestAsked = 5 * time.Minute // maximum delay that the engine accepts from Retry-After
+	burst        = 10               // number of requests that may be sent at once
+	inAnyWindow  = 12               // maximum number of requests in a time window, in addition to one per second
+	listWindow   = 60 * time.Second // window of the limit on lists
+	listsAtMost  = 4                // number of full pages that lists may deliver in a window, plus less than one page
+	longestAsked = 5 * time.Minute  // maximum delay that the engine accepts from Retry-After
 )
 
-// budget checks a stream's request rate. Each request costs one second of simulated time.
+// budget checks a stream's request rate and its limit on lists. Each request costs one second of simulated time, because
+// the budget permits one request per second in the long run.
 type budget struct {
-	excess time.Duration // by how much the requests in any time window have cost more than the window's length
-	tokens time.Duration // remaining budget of the request limit
-	at     time.Time
-	large  int // number of objects above which a list counts fully toward the limit on lists
-	lists  []charge
-	wakes  []time.Time
+	excess time.Duration   // by how much the requests in any time window have cost more than the window's length
+	tokens time.Duration   // remaining budget of the request limit
+	at     time.Time       // time up to which excess and tokens are computed
+	large  int             // maximum number of objects for which one list counts toward the limit on lists
+	lists  []charge        // the objects that lists have delivered so far
+	wakes  []time.Time     // when Options.Wake ended a delay
 	seen   map[string]bool // object keys on the earlier pages of the current list
 }
 
-// charge is the cost of a list request: the number of objects that it delivered. A list costs at most budget.large.
+// charge is a part of a list's cost, in objects. A list costs one unit per object, but at most budget.large.
 type charge struct {
 	at      time.Time
 	objects int
@@ -36,6 +37,7 @@ func newBudget(pageSize int) *budget {
 	return b
 }
 
+// pass adds the budget for the time that has passed.
 func (b *budget) pass(now time.Time) {
 	passed := max(0, now.Sub(b.at)) // now may be earlier than b.at, because pages are charged at their start time
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)

@@ -21,7 +21,7 @@ type checker struct {
 	fold     map[lw.Key]*lw.Object // objects that all changes reported so far add up to
 	claim    claim                 // revision of the server's data that the store must match
 	pledge   claim                 // becomes claim when the current list completes
-	unread   claim                 // revision that the engine may have read before a restore but has not reported
+	unread   claim                 // revision that the engine may have read before a restore but has not reported yet
 	fresh    bool                  // the stream has not completed its first list yet
 	first    bool                  // the stream has not sent a request yet
 	saved    bool                  // the next stream starts with a saved copy of the claimed state
@@ -39,32 +39,32 @@ type checker struct {
 
 	unversioned bool // the store holds a saved state and must relist
 
-	previous  *conn
-	loose     bool   // a lasting server fault makes the next event unpredictable, so exact checks are disabled
-	version   string // resourceVersion of the latest event; used only if loose is set
-	delays    delays
+	previous  *conn         // the request before the current one
+	loose     bool          // a lasting server fault makes the next event unpredictable, so exact checks are disabled
+	version   string        // resourceVersion of the latest event; used only if loose is set
+	delays    delays        // all delays so far
 	counted   bool          // the current response has delivered an object of a list
 	charged   int           // number of objects of the current list that are charged to the limit on lists
 	kindKnown bool          // the object kind is known, because an ordinary list has completed
 	jumped    time.Duration // total jumps of the wall clock since the engine last received bytes
-	jumpedAt  time.Time
-	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
+	jumpedAt  time.Time     // time of the latest jump
+	setBack   bool          // the wall clock was set back during this request, so its idle time is unknown
 
-	requested time.Time // start of the delay before the next request
-	word      time.Time // time at which the engine last received bytes, or the caller last returned control to it
-	limit     time.Duration
-	owed      int64     // revision of the object that the latest check has returned
-	restores  int       // number of restored backups that reset the revision counter
-	fair      time.Time // time at which the faults stopped
-	settled   time.Time // when the store first had the server's state after the faults stopped
-	probes    int       // number of writes after convergence; each must arrive within probeBound
-	probed    time.Time
+	requested time.Time     // start of the delay before the next request
+	word      time.Time     // time at which the engine last received bytes, or the caller last returned control to it
+	limit     time.Duration // maximum time without data before the engine must end the current request
+	owed      int64         // revision of the object that the latest check has returned; a watch is live only after it
+	restores  int           // number of restored backups that reset the revision counter
+	fair      time.Time     // time at which the faults stopped
+	settled   time.Time     // when the store first had the server's state after the faults stopped
+	probes    int           // number of writes after convergence; each must arrive within probeBound
+	probed    time.Time     // time of the latest of these writes
 }
 
 const (
 	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
-	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // maximum time without data before the engine ends a watch
+	timeout   = 90 * time.Second         // maximum time without data before the engine ends another request; lookSlack is added
+	idleLimit = 150 * time.Second        // maximum time without data before the engine ends a watch
 )
 
 // event checks one of the stream's events and the changes that it causes in the store.

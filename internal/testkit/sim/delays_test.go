@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	firstStep   = 800 * time.Millisecond
-	longestStep = 30 * time.Second
-	healthyLife = time.Second     // minimum duration of a healthy watch
-	resetLife   = 2 * time.Minute // minimum duration of a watch that resets the backoff
+	firstStep   = 800 * time.Millisecond // minimum backoff delay after the first failure
+	longestStep = 30 * time.Second       // upper limit of the minimum backoff delay
+	healthyLife = time.Second            // minimum duration of a healthy watch
+	resetLife   = 2 * time.Minute        // minimum duration of a watch that resets the backoff
 )
 
-// delays counts the engine's delays in a simulation, to check that they are not all the same.
+// delays counts the engine's delays in a simulation, to check that they have jitter. A single delay may have none by
+// chance.
 type delays struct {
 	backoffs, bare int // number of backoff delays, and how many of them had no jitter
 	spreads, still int // number of delays after healthy watches, and how many of them were zero

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// dice generates the random numbers of a simulation.
+// dice generates the random numbers of a simulation, which depend only on its seed.
 type dice struct{ *rand.Rand }
 
 func newDice(seed, stream uint64) *dice { return &dice{rand.New(rand.NewPCG(seed, stream))} }

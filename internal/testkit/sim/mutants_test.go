@@ -56,7 +56,8 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// naiveFold applies events to a map. Some combinations of its flags make it faulty.
+// naiveFold applies events to a map, like the stores of other clients. Without sweeps or begins, or with hasty, it has
+// their bugs.
 type naiveFold struct {
 	sweeps bool // deletes objects that a list does not contain
 	begins bool // forgets the objects of an unfinished list when another list starts

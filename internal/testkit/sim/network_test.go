@@ -44,32 +44,32 @@ type conn struct {
 	*sim
 	query
 	ctx     context.Context
-	of      *incarnation // history of the server's data
-	replica *replica
-	open    bool
-	stream  *stream // server side of a watch; nil after the server has ended the watch
-	pending string  // bytes that the server has sent and the engine has not read
-	ended   bool    // the response ends after the pending bytes
-	sent    int     // number of bytes that the engine has read
+	of      *incarnation // history of the server's data when the request was sent
+	replica *replica     // API server that receives the request
+	open    bool         // the engine has the response and has not closed it
+	stream  *stream      // server side of a watch; nil after the server has ended the watch
+	pending string       // bytes that the server has sent and the engine has not read
+	ended   bool         // the response ends after the pending bytes
+	sent    int          // number of bytes that the engine has read
 
-	fault     fault // fault to inject
-	at        int   // number of bytes that the engine reads before the fault; negative if there is no fault
-	broken    error
+	fault     fault     // fault to inject
+	at        int       // number of bytes that the engine reads before the fault; negative if there is no fault
+	broken    error     // error that Read returns because the connection broke, or nil
 	silent    bool      // the connection is half-open
 	until     time.Time // bytes arrive only after this time
 	throttled int       // number of reads that return only a few bytes
 
-	cause     cause
-	rejection *rejection
-	line      string // start of an incomplete line
-	highest   int64  // highest resourceVersion of the watch's events
-	marked    bool   // the engine has read the initial-events-end bookmark
-	nameless  bool   // the response is a list without a resourceVersion
-	early     bool   // the initial-events-end bookmark came before objects of the list
-	regressed bool   // an event had a lower resourceVersion than the previous event
-	revision  int64  // resourceVersion of a list
-	keys      []string
-	foreign   bool // the body is not a list of the requested collection
+	cause     cause      // why the request ended
+	rejection *rejection // the server's error, or nil
+	line      string     // start of an incomplete line
+	highest   int64      // highest resourceVersion of the watch's events
+	marked    bool       // the engine has read the initial-events-end bookmark
+	nameless  bool       // the response is a list without a resourceVersion
+	early     bool       // the initial-events-end bookmark came before objects of the list
+	regressed bool       // an event had a lower resourceVersion than the previous event
+	revision  int64      // resourceVersion of a list
+	keys      []string   // object keys on a page of a list
+	foreign   bool       // the body is not a list of the requested collection
 }
 
 // isList reports whether the request is for a page of an ordinary list.

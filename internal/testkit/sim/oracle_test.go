@@ -18,13 +18,14 @@ const (
 // the engine's errors.
 type oracle struct {
 	*sim
-	asked    time.Time
-	opened   time.Time // time at which the response arrived, or zero
-	slept    time.Duration
-	news     bool // the watch delivered an event or a bookmark with a new resourceVersion
-	synced   bool // the initial-events-end bookmark has arrived
-	complete bool // the page was read completely
+	asked    time.Time     // time at which the request was sent
+	opened   time.Time     // time at which the response arrived, or zero
+	slept    time.Duration // by how much the wall clock has jumped since then
+	news     bool          // the watch delivered an event or a bookmark with a new resourceVersion
+	synced   bool          // the initial-events-end bookmark has arrived
+	complete bool          // the page was read completely
 
+	// Only the engine knows how much of a response it has read before the response broke. So these counters are ranges.
 	atLeast, atMost int  // minimum and maximum number of consecutive failures that the backoff may count
 	askedToWait     int  // minimum number of consecutive responses with Retry-After
 	askedAtMost     int  // maximum number of consecutive responses with Retry-After
@@ -38,9 +39,9 @@ type oracle struct {
 
 // verdict describes which steps the engine may take after an interruption.
 type verdict struct {
-	relist maybe
-	atOnce bool // the engine may send the next request without a delay
-	spread maybe
+	relist maybe // the next request is a list
+	atOnce bool  // the engine may send the next request without a delay
+	spread maybe // the delay follows a healthy watch that closed cleanly, so it is not a backoff
 }
 
 func (o *oracle) begins(q query, now time.Time) {

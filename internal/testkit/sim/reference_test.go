@@ -25,18 +25,20 @@ type reference struct {
 	proven    bool // a watch that followed a streaming list was healthy
 	ctx       context.Context
 	yield     func(event) bool
-	over      bool
+	over      bool // the stream has ended
 
+	// In this order: the next request is a list; the next request is a check; the next list is an ordinary list; it has a
+	// single page; the current list has sent ListStarted.
 	listing, checking, plain, whole, reset bool
-	version, listVersion, kind             string
-	bookmarks                              bool
-	heard                                  time.Time
-	tokens                                 float64
-	counted                                time.Time
+	version, listVersion, kind             string      // resourceVersions of the stream and of the next list request; kind of the lists so far
+	bookmarks                              bool        // the server has sent a bookmark
+	heard                                  time.Time   // time of the latest data
+	tokens                                 float64     // remaining request budget
+	counted                                time.Time   // when tokens was computed
 	lists                                  []time.Time // start times of lists that count toward the limit
 	charged, small                         int         // objects of the current list, and of the lists that do not count yet
-	failures, asked, faults, short         int
-	expired                                bool
+	failures, asked, faults, short         int         // numbers of consecutive failures, as in the oracle
+	expired                                bool        // the engine has relisted without a delay, so the next relist needs one
 }
 
 func (r reference) engine(t lw.Transport, opts *lw.Options) Subject {

@@ -66,7 +66,7 @@ type server struct {
 	keys     []string // object keys on the latest page that the server returned
 }
 
-// becomesWell ends the faults that prevent clients from completing a list.
+// becomesWell ends the lasting faults that would prevent clients from ever having the server's state.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell

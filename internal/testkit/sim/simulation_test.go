@@ -103,7 +103,7 @@ func (s *sim) catchUp() {
 	}
 }
 
-// badDay performs random writes and at most one fault. catchUp calls it until the faults stop.
+// badDay performs random writes and at most one fault. catchUp calls it repeatedly until the faults stop.
 func (s *sim) badDay(now time.Time) {
 	for range s.IntN(4) {
 		s.write()
