@@ -64,7 +64,7 @@ func later(step step) step {
 func one(c *call) { watches(news)(c) }
 
 // expiring is the watch of a server whose lists are wrong. It is correct for 21 seconds and then expires, so that the
-// client lists again.
+// client relists.
 func expiring(c *call) { every(21*time.Second, send(expired), hang)(c) }
 
 // begin sends the header of a successful response, unless a header was sent before.
