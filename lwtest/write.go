@@ -89,10 +89,11 @@ func (s *Server) State(resource string) (resourceVersion string, objects map[str
 	return strconv.FormatInt(revision, 10), objects
 }
 
-// goManager is the field manager of writes through methods of [Server].
+// goManager is the field manager for writes through [Server] methods, because these writes have no User-Agent header.
 const goManager = "lwtest"
 
-// client returns the object that a client would decode from o, or err if it is not nil.
+// client returns the object that a client would decode from o. If err is not nil, it returns err, so that callers can
+// pass the results of a write.
 func (o *object) client(res *resource, err error) (*lw.Object, error) {
 	if err != nil {
 		return nil, err
@@ -282,8 +283,8 @@ func sameSpec(a, b fields) bool {
 	return reflect.DeepEqual(rest(a), rest(b))
 }
 
-// store writes an object with the next resourceVersion, and serves the resource that the object defines. The caller
-// must hold s.mu.
+// store writes an object with the next resourceVersion. If the object is a CustomResourceDefinition, the server also
+// starts to serve its resource. The caller must hold s.mu.
 func (s *Server) store(res *resource, f fields, owners map[fieldPath]owner) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f, owners)
@@ -367,6 +368,7 @@ func validateBinding(rt route, f, meta fields) error {
 	return newError(http.StatusInternalServerError, "", "%s", inBrackets(bad))
 }
 
+// unbindable returns the reason why the Pod cannot be assigned to a node, or "" if it can.
 func unbindable(pod fields) string {
 	spec, _ := pod["spec"].(fields)
 	if node := text(spec, "nodeName"); node != "" {
