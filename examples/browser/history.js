@@ -11,6 +11,7 @@
  * @property {string} after the resourceVersion of the collection after the change
  */
 
+// Limits for the numbers of changes, in total and of one object, because changes keep old objects in memory.
 const MOST = 1000, MOST_OF_ONE = 20
 
 export class History {
