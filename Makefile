@@ -145,9 +145,27 @@ test-adapters: ## run the tests of the client-go and controller-runtime adapters
 	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
 	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m . ./clientgo ./controllerruntime
 
-.PHONY: conformance
-conformance: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test suites with its own informers and with the adapters; run make e2e-server first
+.PHONY: conformance-controller-runtime
+conformance-controller-runtime: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test suites with its own informers and with the adapters; run make e2e-server first
 	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
+
+# The trials mostly wait, so many of them run at the same time.
+CONFORMANCE = bin/conformance -parallel 110 -clients conformance/clients.json
+
+.PHONY: conformance-drivers
+conformance-drivers: bin/lwcat
+	$(GO) build -o bin/conformance ./conformance
+	$(GO) build -o bin/conformance-informer ./conformance/drivers/informer
+	$(GO) build -o bin/conformance-listandwatch ./conformance/drivers/listandwatch
+
+.PHONY: conformance
+conformance: conformance-drivers worker ## run the conformance suite with the clients of this project (5 minutes)
+	$(CONFORMANCE) -ours
+
+.PHONY: conformance-all
+conformance-all: conformance-drivers worker e2e/clients/node/node_modules/.package-lock.json ## run the conformance suite with all clients; WRITE=1 updates docs/conformance.md
+	cd e2e/clients && $(GO) build -o ../../bin/conformance-clientgo ./conformance
+	$(CONFORMANCE) -long $(if $(WRITE),-write docs/conformance.md)
 
 # Go's FIPS module gathers entropy from clock jitter, which simulated time does not have. WebSocket needs SHA-1, which strict
 # FIPS mode forbids.
@@ -365,7 +383,7 @@ BUSY     = test lint test-386 test-fips test-metrics e2e-clients
 SERVERS  = e2e test-adapters demo size
 BROWSERS = test-browser test-js
 # Stages that only ci-full and nightly run.
-LONG    = reproducible bench-smoke portable conformance test-next fuzz soak soak-lwcat
+LONG    = reproducible bench-smoke portable conformance-controller-runtime conformance-all test-next fuzz soak soak-lwcat
 
 .PHONY: ci
 ci: ## run all checks of continuous integration and print the time of each stage

@@ -35,6 +35,7 @@ func (o *object) key() string { return o.Metadata.Namespace + "/" + o.Metadata.N
 type reference struct {
 	fault string
 	http  *http.Client
+	url   string
 	out   io.Writer
 	held  map[string]*object
 	gone  []*object // deleted objects, for a mutant
@@ -121,7 +122,7 @@ func (d *reference) run(ctx context.Context, _ string, out io.Writer) error {
 }
 
 func (d *reference) get(ctx context.Context, q url.Values) (io.ReadCloser, error) {
-	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://api.test/api/v1/namespaces/shop/configmaps?"+q.Encode(), nil)
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, d.url+"/api/v1/namespaces/shop/configmaps?"+q.Encode(), nil)
 	response, err := d.http.Do(request)
 	switch {
 	case err != nil:
@@ -296,7 +297,7 @@ func inMemory(t *testing.T, name, fault string) (violations map[string]string) {
 			if one.Name != name {
 				continue
 			}
-			d := &reference{fault: fault}
+			d := &reference{fault: fault, url: "http://api.test"}
 			r := play(t.Context(), one, 25*time.Second, d.run, func(server *hostile.Server) (string, func()) {
 				d.http = &http.Client{Transport: server}
 				return "", func() {}

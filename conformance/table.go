@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,8 +23,8 @@ type client struct {
 
 // note explains failures of a client.
 type note struct {
-	Trials   string `json:"trials"` // regular expression for the whole name
-	Property string `json:"property"`
+	Trials   string `json:"trials"`   // regular expression for the whole name
+	Property string `json:"property"` // also a regular expression
 	Says     string `json:"says"`
 }
 
@@ -36,7 +39,7 @@ type outcome struct {
 // note returns the number of the note for a failure, counted from 1, or 0 if there is none.
 func (c *client) note(t *trial, failed string) int {
 	for i, n := range c.Notes {
-		if n.Property == failed && regexp.MustCompile("^("+n.Trials+")$").MatchString(t.Name) {
+		if regexp.MustCompile("^(" + n.Trials + ") (" + n.Property + ")$").MatchString(t.Name + " " + failed) {
 			return i + 1
 		}
 	}
@@ -76,7 +79,7 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 			version = max(version, o.version)
 			count[c.cell(t, o, nil)]++
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", c.Name, version, count["pass"], len(trials)-count["pass"]-count["skipped"], count["skipped"])
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", c.Name, cmp.Or(version, "this version"), count["pass"], len(trials)-count["pass"]-count["skipped"], count["skipped"])
 	}
 	b.WriteString("\n| property | meaning |\n| --- | --- |\n")
 	for _, p := range properties {
@@ -98,6 +101,12 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 	b.WriteString("\n")
 	for i, says := range notes {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, says)
+	}
+	b.WriteString("\nSome servers make it impossible to keep a property, so the suite does not check it:\n\n")
+	for _, t := range trials {
+		for _, name := range slices.Sorted(maps.Keys(excused[t.Name])) {
+			fmt.Fprintf(&b, "- %s in %s: %s\n", name, t.Name, excused[t.Name][name])
+		}
 	}
 	return b.String()
 }

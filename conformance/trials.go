@@ -32,10 +32,10 @@ var deadlines = map[string]time.Duration{
 
 // excused contains the properties that a server makes impossible, by trial, with the reason.
 var excused = map[string]map[string]string{
-	"deletes-in-list": {"resurrection": "the server itself sends a change after the deletion"},
+	"deletes-in-list": {"resurrection": "The server itself sends a change after the deletion."},
 	"lagging-lists": {
-		"resurrection": "the lists go back in time, like those of a restored backup",
-		"order":        "the lists go back in time, like those of a restored backup",
+		"resurrection": "The lists go back in time, like those of a restored backup.",
+		"order":        "The lists go back in time, like those of a restored backup.",
 	},
 }
 

@@ -1,7 +1,11 @@
 package hostile
 
 import (
+	"io"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,4 +36,20 @@ func TestEveryScenarioHasNameAndSource(t *testing.T) {
 		require.NotEmpty(t, s.Does, s.Name)
 		require.Regexp(t, `^https://`, s.Source, s.Name)
 	}
+}
+
+// Some clients request no timeout.
+func TestWatchWithoutTimeoutStaysOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := All()[0].Start()
+		logged := ""
+		server.Log = func(r *http.Request) { logged = r.URL.RawQuery }
+		began := time.Now()
+		response, err := (&http.Client{Transport: server}).Get("http://api.test/api/v1/configmaps?watch=1&resourceVersion=1024")
+		require.NoError(t, err)
+		require.Equal(t, "watch=1&resourceVersion=1024", logged)
+		_, _ = io.Copy(io.Discard, response.Body)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, 30*time.Minute, time.Since(began))
+	})
 }
