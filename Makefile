@@ -19,8 +19,14 @@ WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm/...
 # Size limit in kB after brotli of the npm package's WASM module, which make size checks.
 SIZE_BUDGET = 610
 # Size limits in bytes of stripped linux/amd64 programs. make size checks lwcat and a program with one informer.
-LWCAT_BUDGET    = 9320000
+LWCAT_BUDGET    = 8500000
 INFORMER_BUDGET = 7000000
+
+# Packages on which lwcat spends little time. Its releases do not inline their functions, which saves 0.6 MB.
+LWCAT_COLD  = runtime net/... crypto/... vendor/... github.com/spf13/... go.yaml.in/... github.com/gorilla/... math/big mime/... os/... \
+	regexp/... log/... text/... encoding/asn1 encoding/csv encoding/pem encoding/base64 encoding/hex time fmt reflect flag syscall sort \
+	path/... io/... context ./transport/... ./cache/catalog ./lw/discovery ./internal/... ./cmd/lwcat
+LWCAT_FLAGS = $(foreach package,$(LWCAT_COLD),-gcflags=$(package)=-l)
 
 # Installs a folder's npm packages if its lock file has changed.
 %/node_modules/.package-lock.json: %/package-lock.json
@@ -332,16 +338,16 @@ mutants: ## list mutations of PACKAGE (default ./lw) that its tests do not detec
 		$(GO) run $(GREMLINS) unleash $(or $(PACKAGE),./lw) --invert-logical --invert-bitwise -E / $$skip
 
 # Builds a stripped program for linux/amd64. Fails if the program is larger than its budget in bytes.
-#   $(call stripped,NAME,MODULE,PACKAGE,BUDGET)
+#   $(call stripped,NAME,MODULE,PACKAGE,BUDGET,FLAGS)
 define stripped
-	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
+	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' $(5) -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
 	@size=$$(wc -c < bin/$(1)-linux-amd64); echo "$(1), linux/amd64, stripped: $$size bytes"; \
 		test $$size -le $(4) || { echo "$(1) exceeds its budget of $(4) bytes"; exit 1; }
 endef
 
 .PHONY: size-lwcat
 size-lwcat:
-	$(call stripped,lwcat,.,./cmd/lwcat,$(LWCAT_BUDGET))
+	$(call stripped,lwcat,.,./cmd/lwcat,$(LWCAT_BUDGET),$(LWCAT_FLAGS))
 
 .PHONY: size-informer
 size-informer:
@@ -363,7 +369,7 @@ release: worker ## write a release to dist/: lwcat for six platforms, the npm ta
 	@rm -rf dist && mkdir dist
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
-		$(GO) build -trimpath -ldflags='-s -w -buildid=' -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
+		$(GO) build -trimpath -ldflags='-s -w -buildid=' $(LWCAT_FLAGS) -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
 	@cd wasm && npm pack --silent --ignore-scripts --pack-destination ../dist
 	@$(NODE) internal/tools/bom/bom.mjs dist
 	@cd dist && sha256sum * > SHA256SUMS

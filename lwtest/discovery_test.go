@@ -67,8 +67,8 @@ func TestUnaggregatedDiscovery(t *testing.T) {
 		"/api":           `{"kind":"APIVersions","versions":["v1"],`,
 		"/apis":          `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","preferredVersion":{"groupVersion":"apps/v1","version":"v1"},`,
 		"/apis/apps":     `{"kind":"APIGroup","apiVersion":"v1","name":"apps",`,
-		"/api/v1":        `{"kind":"Pod","name":"pods","namespaced":true,"shortNames":["po"],"singularName":"pod","verbs":["create","delete","get",`,
-		"/apis/apps/v1":  `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[{"kind":"Deployment","name":"deployments",`,
+		"/api/v1":        `{"categories":["all"],"kind":"Pod","name":"pods","namespaced":true,"shortNames":["po"],"singularName":"pod","verbs":["create","delete","get",`,
+		"/apis/apps/v1":  `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[{"categories":["all"],"kind":"Deployment","name":"deployments",`,
 		"/apis/apps/v1/": `{"kind":"APIResourceList",`,
 		"/version":       `"gitVersion":"v1.36.3-lwtest"`,
 	}
