@@ -647,11 +647,12 @@ func TestRestartResumesNamespacesWithoutLists(t *testing.T) {
 		b.after(time.Second, pods)
 		earlier := len(b.server.Requests(nil))
 		for i := range 3 {
-			put(b, b.server, "pods", "a", "web") // the watch of a is ahead of the one of b
+			_, err := b.server.Put("pods", map[string]any{"metadata": map[string]any{"namespace": "a", "name": "web"}, "spec": map[string]any{"n": i}}) // the watch of a is ahead of the one of b
+			require.NoError(t, err)
 			put(b, b.server, "pods", "a", fmt.Sprint("new", i))
 		}
 		newest := put(b, b.server, "pods", "a", "web")
-		require.Equal(t, 5, b.after(2*time.Minute, pods).Objects)
+		require.Equal(t, 5, b.after(time.Second, pods).Objects)
 		require.Zero(t, lists(b.server, earlier, "pods"), "an event of one namespace does not look like an initial object")
 		b.stop()
 		synctest.Wait()
@@ -796,5 +797,22 @@ func TestChecksUseHalfOfTheBudget(t *testing.T) {
 		checks := len(b.server.Requests(func(r lwtest.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/") }))
 		require.Greater(t, checks, 1000)
 		require.Less(t, len(b.server.Requests(nil))-earlier, 60*30)
+	})
+}
+
+func TestLostNamespaceKeepsObjects(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		refuse(server, "/api/v1/pods")
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, &catalog.Options{Namespaces: []string{"a", "b"}}, prepare, func(b *bed) {
+		changes := b.follow(pods)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		refuse(b.server, "/api/v1/namespaces/a/pods")
+		b.server.DropConnections()
+		status := b.after(2*time.Minute, pods)
+		require.Equal(t, "live [b] [a] 2", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		require.Len(t, *changes, 3, "two objects and the mark")
 	})
 }
