@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	runtimestats "runtime"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -335,6 +337,93 @@ func TestDeletionsAreForgotten(t *testing.T) {
 		require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
 		return len(followers[0].written(client.ObjectKey{})) == 0
 	})
+}
+
+// TestDeletionEventBeforeResponse delays the response to a deletion until its event has arrived. The client must recognize
+// the event, and so forget the deletion at once.
+func TestDeletionEventBeforeResponse(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.NoError(t, c.Create(t.Context(), configMap("a")))
+	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
+	followers := c.(*consistentClient).followers(&corev1.ConfigMap{})
+	require.Len(t, followers, 1)
+	server.Fail(func(r lwtest.Request) bool { return r.Method == "DELETE" }, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		recorded := httptest.NewRecorder()
+		next.ServeHTTP(recorded, r)
+		eventually(t, func() bool { _, stored := followers[0].progress.UID(key.Namespace, key.Name); return !stored })
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(recorded.Body.Bytes())
+	})
+	require.NoError(t, c.Delete(t.Context(), configMap("a")))
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, &corev1.ConfigMap{})))
+	require.Empty(t, followers[0].written(key))
+}
+
+// With selectors, an object may leave the collection, come back, and then be deleted. The event of leaving must not count as
+// that of the deletion.
+func TestLeavingTheSelectorIsNoDeletion(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts cache.Options
+		seen bool
+	}{
+		"everything": {cache.Options{}, true},
+		"selector": {cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&corev1.ConfigMap{}: {Label: labels.SelectorFromSet(labels.Set{"tier": "web"})},
+		}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			c := startClient(t, server, test.opts, client.CacheOptions{})
+			object := configMap("a")
+			object.Labels = map[string]string{"tier": "web"}
+			require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, &corev1.ConfigMap{})))
+			require.NoError(t, c.Create(t.Context(), object))
+			require.NoError(t, c.Get(t.Context(), key, object))
+			server.StallWatches(true)
+			defer server.StallWatches(false)
+			require.NoError(t, c.Delete(t.Context(), object))
+			followers := c.(*consistentClient).followers(object)
+			require.Len(t, followers, 1)
+			w, _ := followers[0].pending(key)
+			require.NotNil(t, w)
+			require.Equal(t, test.seen, w.seen)
+		})
+	}
+}
+
+// A token does not change its ServiceAccount, so a read of the latter must not wait for the request. lwtest has no
+// ServiceAccounts, so a ConfigMap stands for one.
+func TestTokensDoNotDelayReads(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	account := configMap("a")
+	require.NoError(t, c.Create(t.Context(), account))
+	require.NoError(t, c.Get(t.Context(), key, account))
+	server.Fail(func(r lwtest.Request) bool { return r.Method == "POST" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","metadata":{"name":"a","namespace":"shop"}}`))
+	})
+	require.NoError(t, c.SubResource("token").Create(t.Context(), account, &authenticationv1.TokenRequest{}))
+	followers := c.(*consistentClient).followers(account)
+	require.Len(t, followers, 1)
+	require.NoError(t, c.Get(t.Context(), key, account))
+	require.Empty(t, followers[0].written(key))
+}
+
+func TestFailedWritesDoNotDelayReads(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	object := configMap("a")
+	require.NoError(t, c.Create(t.Context(), object))
+	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
+	require.True(t, apierrors.IsAlreadyExists(c.Create(t.Context(), configMap("a"))))
+	object.ResourceVersion = "1"
+	require.True(t, apierrors.IsConflict(c.Update(t.Context(), object)))
+	followers := c.(*consistentClient).followers(object)
+	require.Len(t, followers, 1)
+	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
+	require.Empty(t, followers[0].written(key))
 }
 
 // TestRecreationNeedsNoRequest deletes and creates an object one after the other, which the client need not distinguish
