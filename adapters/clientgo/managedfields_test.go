@@ -113,7 +113,7 @@ func TestObjectsShareFieldsV1(t *testing.T) {
 	read := func() []byte {
 		decoded, err := informer.decoder.decode(a)
 		require.NoError(t, err)
-		return decoded.(*corev1.ConfigMap).ManagedFields[0].FieldsV1.Raw
+		return decoded.(*corev1.ConfigMap).ManagedFields[0].FieldsV1.GetRawBytes()
 	}
 	read()[0] = 'x'
 	require.Equal(t, fieldsOf, string(read()))
