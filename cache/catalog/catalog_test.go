@@ -123,6 +123,14 @@ func addType(server *lwtest.Server, name, version, kind string) {
 
 func addGadgets(server *lwtest.Server) { addType(server, gadgets.String(), "v1", "Gadget") }
 
+// addGadget also adds an object, so that it is in the first list.
+func addGadget(server *lwtest.Server) {
+	addGadgets(server)
+	if _, err := server.Put(gadgets.String(), `{"metadata":{"namespace":"shop","name":"a"}}`); err != nil {
+		panic(err)
+	}
+}
+
 func put(t require.TestingT, server *lwtest.Server, resource, namespace, name string, owners ...*lw.Object) *lw.Object {
 	metadata := map[string]any{"namespace": namespace, "name": name, "labels": map[string]string{"app": name}}
 	var references []any
@@ -173,8 +181,7 @@ func (b *bed) follow(of catalog.Type) *[]string {
 }
 
 func TestDeletedTypeReturnsInAnotherVersion(t *testing.T) {
-	run(t, nil, addGadgets, func(b *bed) {
-		put(b, b.server, gadgets.String(), "shop", "a")
+	run(t, nil, addGadget, func(b *bed) {
 		changes := b.follow(gadgets)
 		require.NoError(t, b.WaitSynced(b.ctx))
 		require.Equal(t, catalog.Live, b.after(0, gadgets).State)
@@ -192,8 +199,7 @@ func TestDeletedTypeReturnsInAnotherVersion(t *testing.T) {
 }
 
 func TestNewVersionKeepsObjects(t *testing.T) {
-	run(t, nil, addGadgets, func(b *bed) {
-		put(b, b.server, gadgets.String(), "shop", "a")
+	run(t, nil, addGadget, func(b *bed) {
 		changes := b.follow(gadgets)
 		require.NoError(t, b.WaitSynced(b.ctx))
 		addType(b.server, gadgets.String(), "v2", "Gadget")
@@ -575,8 +581,7 @@ func TestSnapshotAnswersQueriesAcrossTypes(t *testing.T) {
 }
 
 func TestLateLoopsReceivePresentObjects(t *testing.T) {
-	run(t, nil, addGadgets, func(b *bed) {
-		put(b, b.server, gadgets.String(), "shop", "a")
+	run(t, nil, addGadget, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		time.Sleep(time.Minute)
 		changes := b.follow(gadgets)
@@ -679,8 +684,7 @@ func TestRestartResumesNamespacesWithoutLists(t *testing.T) {
 func TestFileOfDeletedTypeIsRemoved(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "gadgets.example.com.state")
-	run(t, &catalog.Options{StateDir: folder}, addGadgets, func(b *bed) {
-		put(b, b.server, gadgets.String(), "shop", "a")
+	run(t, &catalog.Options{StateDir: folder}, addGadget, func(b *bed) {
 		changes := b.follow(gadgets)
 		require.NoError(t, b.WaitSynced(b.ctx))
 		b.after(2*time.Minute, gadgets)
