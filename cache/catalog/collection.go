@@ -205,7 +205,8 @@ func (n *collection) restricted() bool {
 
 // pending reports whether WaitSynced waits for the collection. The caller must hold the catalog's lock.
 func (n *collection) pending() bool {
-	return n.restricted() && !n.probed || !n.synced && !n.failed() && n.state != Gone
+	emptying := n.scope.gone && n.state != Gone
+	return n.restricted() && !n.probed || emptying || !n.synced && !n.failed() && n.state != Gone
 }
 
 // failed reports whether the first list may never complete. The caller must hold the catalog's lock.
