@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// resource is a resource that the server serves.
+// resource describes a Kubernetes resource: its names, its scope, and how the server encodes its objects.
 type resource struct {
 	group      string // "" for the core group
 	version    string
@@ -20,14 +20,14 @@ type resource struct {
 	namespaced bool
 	columns    []column // Table columns after the name
 
-	builtin    bool // whether lists begin with metadata, and items omit kind and apiVersion
+	builtin    bool // whether to encode like a built-in type: metadata comes first, and list items omit kind and apiVersion
 	generation bool // whether metadata.generation counts the changes outside metadata and status
 }
 
 // definitions is the id of the resource whose objects define custom resources.
 const definitions = "customresourcedefinitions.apiextensions.k8s.io"
 
-// builtins returns the default resources. The custom resource comes last.
+// builtins returns the resources of a new server. Widget is a custom resource that needs no CustomResourceDefinition.
 func builtins() []*resource {
 	core := func(kind, plural string, namespaced bool, short ...string) *resource {
 		return &resource{version: "v1", kind: kind, plural: plural, namespaced: namespaced, shortNames: short, columns: ageColumn, builtin: true}
@@ -72,7 +72,7 @@ func groupVersion(group, version string) string {
 	return group + "/" + version
 }
 
-// key returns an object's key in the log. All keys in a namespace share a prefix.
+// key returns an object's key in the log. All keys in a namespace share a prefix, so a list can read one namespace.
 func (r *resource) key(namespace, name string) string {
 	if !r.namespaced {
 		return name
@@ -115,8 +115,8 @@ func definedBy(crd *object) (*resource, error) {
 	return r, nil
 }
 
-// define adds a custom resource. It replaces a resource with the same name and ends its watches, unless the two are
-// equal, because a new label on a definition must not end watches. The caller must hold s.mu.
+// define adds a custom resource, or replaces the resource with the same name and ends its watches. If the two are
+// equal, define does nothing, because a new label on a definition must not end watches. The caller must hold s.mu.
 func (s *Server) define(r *resource) {
 	r.generation = true
 	if len(r.columns) == 0 {
@@ -188,7 +188,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	case parts[0] == "apis" && len(parts) == 3 && slices.Contains(s.versions(parts[1]), parts[2]):
 		send(w, r, http.StatusOK, s.resourceList(parts[1], parts[2]))
 	case parts[0] == "openapi":
-		fail(w, r, noResource()) // for example the OpenAPI schema, without which clients also work
+		fail(w, r, noResource()) // clients also work without the OpenAPI schema
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}
@@ -222,7 +222,8 @@ func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) 
 	}
 }
 
-// wantsAggregated reports whether the first supported media type in Accept is that of aggregated discovery.
+// wantsAggregated reports whether the client prefers aggregated discovery. The first media type in Accept that the
+// server supports decides.
 func wantsAggregated(r *http.Request) bool {
 	for media := range accepted(r) {
 		if media["as"] == "" {
@@ -301,7 +302,7 @@ func (s *Server) resourceList(group, version string) []byte {
 	}, []string{"kind", "apiVersion", "groupVersion"})
 }
 
-// entry adds the fields that both discovery formats share.
+// entry adds the fields that both discovery formats share to f, and returns f.
 func (r *resource) entry(f fields) fields {
 	f["verbs"] = verbs
 	if len(r.shortNames) > 0 {
@@ -323,7 +324,8 @@ func (s *Server) group(name string) fields {
 	return fields{"name": name, "versions": versions, "preferredVersion": versions[0]}
 }
 
-// groups returns the name of the core group if core is set, and otherwise the names of all other groups.
+// groups returns the names of all groups except the core group. If core is set, it returns only the core group, whose
+// name is empty.
 func (s *Server) groups(core bool) (groups []string) {
 	for _, res := range s.registered() {
 		if (res.group == "") == core && !slices.Contains(groups, res.group) {

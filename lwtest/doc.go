@@ -47,7 +47,7 @@
 //
 // # Failures
 //
-//   - [Server.Compact] expires all older resourceVersions.
+//   - [Server.Compact] expires all resourceVersions before the latest.
 //   - [Server.CloseWatches] ends watches cleanly.
 //   - [Server.StallWatches] keeps watches open but sends nothing.
 //   - [Server.DropConnections] resets connections.
@@ -58,7 +58,7 @@
 // arbitrary data instead of an event, for example half of it. Over WebSocket, it can send a fragmented or binary
 // message, a ping or a custom close code.
 //
-// [Server.Requests] returns the requests that the server received. [Server.Open] returns those that are still in
+// [Server.Requests] returns the requests that the server received. [Server.Open] returns the requests that are still in
 // progress.
 //
 // Over WebSocket, Close and DropConnections cut the connection without a CLOSE frame. CloseWatches sends CLOSE 1000.
@@ -76,7 +76,8 @@
 //   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
 //   - Field selectors support metadata.name and metadata.namespace, for Events also involvedObject.kind,
 //     involvedObject.name and type, and for Pods also spec.nodeName and status.phase.
-//   - The keys of built-in objects below metadata are sorted.
+//   - In a built-in object, all keys after metadata are sorted. kube-apiserver writes them in the order of its Go
+//     types.
 //   - A WebSocket handshake without a key, or with a version other than 13, gets a 400 with a different message.
 //   - Every request reads the latest state. A list with resourceVersion=0 never returns older data.
 package lwtest

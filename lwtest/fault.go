@@ -18,9 +18,10 @@ import (
 // request's context is canceled when the server stops or drops its connections.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
+// fault is a Fault that [Server.Fail] added, with the requests to which it applies.
 type fault struct {
 	match func(Request) bool
-	left  int // number of requests that the fault still applies to (negative for no limit)
+	left  int // number of further requests to which the fault applies; negative means no limit
 	serve Fault
 }
 
@@ -57,8 +58,8 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse returns a Fault that responds with e, encoded as a Status. e.Code is required. Fractions of a second in
-// e.RetryAfter are dropped.
+// Refuse returns a Fault that responds with e, encoded as a Status. e.Code is required. e.RetryAfter is rounded down to
+// whole seconds, because the Retry-After header cannot contain fractions.
 func Refuse(e *lw.StatusError) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) { fail(w, r, e) }
 }
@@ -88,7 +89,7 @@ func Expire(n int) Fault {
 // WebSocket, the bytes are raw data: complete frames, partial frames or nothing.
 //
 // If goOn is true, the watch continues. Otherwise, the response ends as if it were complete, and a WebSocket is cut
-// without a CLOSE frame. If n is negative, with(nil) is called immediately after the handshake of a WebSocket.
+// without a CLOSE frame. If n is negative, with(nil) is called immediately after the WebSocket handshake.
 func ReplaceEvent(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(&replacer{w, isWebSocket(r), n, with}, r)
@@ -109,8 +110,8 @@ func newFrame(opcode byte, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// replacer is a ResponseWriter that replaces one event or list. It relies on the handlers, which write each of them
-// with a single call. For a WebSocket, it replaces a TEXT message on the connection instead.
+// replacer is a ResponseWriter that replaces one event or list. The handlers write each event or list with a single
+// call of Write, so the replacer counts calls. For a WebSocket, it replaces a TEXT message on the connection instead.
 type replacer struct {
 	http.ResponseWriter
 	socket bool
@@ -151,7 +152,8 @@ func (p *replacer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return &replacerConn{conn, p}, buffered, err
 }
 
-// replacerConn is the connection of a WebSocket whose server writes each frame with a single call.
+// replacerConn replaces a frame on the connection of a WebSocket. The server writes each frame with a single call of
+// Write, so the first byte of the data shows the type of the frame.
 type replacerConn struct {
 	net.Conn
 	replacer *replacer
@@ -172,7 +174,7 @@ func (c *replacerConn) Write(data []byte) (int, error) {
 	return len(data), c.replacer.replace(c.Conn, event)
 }
 
-// payload returns the payload of a frame without a mask.
+// payload returns the payload of an unmasked frame. Servers do not mask their frames.
 func payload(frame []byte) []byte {
 	switch frame[1] {
 	case 126:

@@ -143,7 +143,7 @@ func TestReplaceEventIgnoresFailedHandshakes(t *testing.T) {
 	require.Contains(t, string(body), `"reason":"Forbidden"`)
 }
 
-// newFragment returns a frame that a CONTINUATION frame follows.
+// newFragment returns a frame without the FIN bit, so the message continues in the next frame.
 func newFragment(opcode byte, payload []byte) []byte {
 	frame := newFrame(opcode, payload)
 	frame[0] &^= 0x80

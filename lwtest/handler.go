@@ -37,6 +37,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer(w, r)
 		}
 	}
+	// Without the panic, net/http would end the response as if it were complete.
 	if context.Cause(ctx) == errDropped {
 		panic(http.ErrAbortHandler)
 	}
@@ -72,7 +73,7 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 			fail(w, r, err)
 			return
 		}
-		// Unlike other responses with status Success, this response has a code.
+		// kube-apiserver includes a code in this Success response, but omits it in the response to a deletion.
 		send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 		return
 	case rt.verb == "list" || rt.verb == "watch":
@@ -146,7 +147,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 	}
 }
 
-// writeMedia contains the media type of the body for each verb that writes an object.
+// writeMedia maps each verb that writes an object to the media type of its body.
 var writeMedia = map[string]string{"create": "application/json", "update": "application/json", "patch": "application/merge-patch+json"}
 
 func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, err error) {
@@ -197,14 +198,14 @@ func (s *Server) serveDelete(r *http.Request, rt route) (*object, error) {
 	return s.remove(rt.resource, rt.namespace, rt.name, preconditions)
 }
 
-// gzipFrom is the size in bytes above which lists are compressed.
+// gzipFrom is the size in bytes above which lists are compressed, the same as in kube-apiserver.
 const gzipFrom = 131_072
 
 // fail sends err as a Status if it is an *lw.StatusError. It sends nothing for other errors, because the request has
 // already ended.
 func fail(w http.ResponseWriter, r *http.Request, err error) { failList(w, r, err, "") }
 
-// failList is like fail. It also sends the continue token for the remainder of an expired list.
+// failList is like fail. It also sends proceed, the continue token for the remainder of an expired list.
 func failList(w http.ResponseWriter, r *http.Request, err error, proceed string) {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {
@@ -239,8 +240,8 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout returns body with a final newline. If the query parameter pretty is true, it indents the JSON instead. By
-// default, it indents the JSON for browsers, curl and Wget.
+// layout adds a final newline to body, or indents body if the client prefers that. The query parameter pretty decides.
+// Without it, browsers, curl and Wget get indented JSON, like from kube-apiserver.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

@@ -42,12 +42,13 @@ func newQuery(v *view, namespace string, values url.Values) (*query, error) {
 	return q, err
 }
 
-// page is the response to a LIST. If the list fails, only proceed is set.
+// page is the response to a LIST. If a continue token has expired, only proceed is set, so that the client can list the
+// remaining objects as of the latest revision.
 type page struct {
 	revision  int64
 	objects   []*object
 	proceed   string // continue token of the next page, or "" on the last page
-	remaining *int   // number of objects on later pages (nil on the last page or with a selector)
+	remaining *int   // number of objects on later pages; nil on the last page and with a selector
 }
 
 func (s *Server) list(ctx context.Context, q *query) (page, error) {
@@ -311,7 +312,7 @@ func parseFields(res *resource, text string) (selector, error) {
 		}
 		name, negate, want := parts[1], parts[2] == "!=", escapes.ReplaceAllString(parts[3], "$1")
 		if name == "" && want == "" {
-			continue // kube-apiserver ignores a term without a name and a value
+			continue // kube-apiserver ignores a term with neither a name nor a value
 		}
 		if !slices.Contains(known, name) {
 			return nil, badRequest("%q is not a known field selector: only \"%s\"", name, strings.Join(known, `", "`))

@@ -23,10 +23,10 @@ type object struct {
 	namespace, name, uid string
 	version              string // metadata.resourceVersion
 	labels               map[string]string
-	owners               map[fieldPath]owner
-	item                 []byte    // JSON of the object as a list item
-	meta                 []byte    // JSON of the metadata, a subslice of item
-	defines              *resource // resource that a CustomResourceDefinition defines
+	owners               map[fieldPath]owner // the source of metadata.managedFields
+	item                 []byte              // JSON of the object as a list item
+	meta                 []byte              // JSON of the metadata, a subslice of item
+	defines              *resource           // resource that the object defines, or nil if it is not a CustomResourceDefinition
 }
 
 // kube-apiserver encodes these keys of built-in objects in this order, before all other keys.
@@ -85,7 +85,7 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject encodes f, whose metadata must be complete except for managedFields.
+// encodeObject encodes f. The metadata must be complete except for managedFields, which encodeObject sets from owners.
 func encodeObject(res *resource, f fields, owners map[fieldPath]owner) (*object, error) {
 	meta := f["metadata"].(fields)
 	o := &object{
@@ -243,8 +243,8 @@ func ownable(f fields) map[fieldPath]any {
 	return found
 }
 
-// encodeManaged returns the encoded entries of metadata.managedFields, one per manager. The manager of the latest change
-// comes last.
+// encodeManaged returns the encoded entries of metadata.managedFields, one per manager. The manager of the latest
+// change comes last.
 func encodeManaged(res *resource, owners map[fieldPath]owner, first []string) (encoded []json.RawMessage) {
 	entries := fields{}
 	for p, o := range owners {

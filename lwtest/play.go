@@ -10,13 +10,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Play writes the events of a recording to the server. The recording must come from lwcat, with --record or -o jsonl.
-// Play writes as fast as it reads, and returns at the end of the recording. To check a client between two events, play
-// the recording in parts. Play drops all connections at each recorded interruption, and first compacts the history if a
-// relist followed.
+// Play repeats the changes in a recording that lwcat wrote with --record or -o jsonl. It writes the objects as fast as
+// it reads them, and returns at the end of the recording. To check a client between two events, play the recording in
+// parts. At each recorded interruption, Play drops all connections. If lwcat relisted afterwards, Play first compacts
+// the history, so clients must relist, too.
 //
-// The objects get new UIDs and resourceVersions. Play also serves resources without a definition. An error names
-// the number of the event.
+// The objects get new UIDs and resourceVersions. Play adds resources that the server does not serve yet. An error
+// contains the number of the event, which starts at 1.
 func (s *Server) Play(recording io.Reader) error {
 	lines := json.NewDecoder(recording)
 	for number := 1; ; number++ {
@@ -58,7 +58,7 @@ func (s *Server) play(eventType, name string, object []byte) error {
 	if !found {
 		group, version = "", group
 	}
-	plural := name[strings.LastIndexByte(name, '/')+1:] // the resource of a raw path is the whole path
+	plural := name[strings.LastIndexByte(name, '/')+1:] // if lwcat watched a raw path, name is the whole path
 	plural, _, _ = strings.Cut(plural, ".")
 	namespace := text(meta, "namespace")
 	r := &resource{group: group, version: version, kind: text(f, "kind"), plural: plural, namespaced: namespace != ""}

@@ -36,6 +36,7 @@ func (s *Server) find(r *http.Request) route {
 	if !ok {
 		return route{}
 	}
+	// /namespaces/NAME/status and /namespaces/NAME/finalize are subresources of a Namespace.
 	if len(rest) >= 3 && rest[0] == "namespaces" && rest[2] != "status" && rest[2] != "finalize" {
 		rt.namespace, rest = rest[1], rest[2:]
 	}
@@ -103,15 +104,16 @@ func isOn(values url.Values, name string) bool {
 // public lists the paths that need no token.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// Error messages contain the following user names.
+// The server knows only these users. Error messages contain their names.
 const (
 	admin     = "admin"  // a user who may send all requests
 	nobody    = "nobody" // a user who may send no requests
 	anonymous = "system:anonymous"
 )
 
-// authorize rejects an unknown token with 401, and a missing or forbidden token with 403. If the token came from a
-// subprotocol, authorize returns the request without that subprotocol.
+// authorize rejects a request with an unknown token with 401. If the request has no token or its user may send no
+// requests, authorize rejects it with 403. If the token came from a subprotocol, authorize returns the request without
+// that subprotocol, so that the upgrade does not select it.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	user, rest, err := s.authenticate(r)
 	if err != nil {
@@ -167,8 +169,8 @@ func (s *Server) user(token string) (user string, known bool) {
 // on a WebSocket.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// cutToken returns the token and the other subprotocols. ok is false if a token is malformed or repeated, or comes without
-// another subprotocol, because the server must select one.
+// cutToken separates the token from the other subprotocols. ok is false if the token is malformed or repeated. ok is
+// also false if the token is the only subprotocol, because the server must select another one.
 func cutToken(headers []string) (token string, others []string, ok bool) {
 	found := false
 	for _, header := range headers {

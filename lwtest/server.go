@@ -21,8 +21,9 @@ type Options struct {
 	// Listener accepts the connections. The default listens on a free port of 127.0.0.1. Use an in-memory listener for
 	// tests with testing/synctest, which cannot use sockets. [Server.Restart] can reopen only a TCP listener.
 	Listener net.Listener
-	// Tokens maps each valid bearer token to whether its user may send requests. The requests of other users are rejected
-	// with 403, and those with an unknown token with 401. If Tokens is nil, requests need no token.
+	// Tokens contains the valid bearer tokens. If the value of a token is true, its user may send all requests. If the
+	// value is false, or if a request has no token, the server responds with 403. It responds to an unknown token with
+	// 401. If Tokens is nil, requests need no token.
 	Tokens map[string]bool
 	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
 	// no origin is allowed. WebSockets may come from any origin.
@@ -32,7 +33,7 @@ type Options struct {
 	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
 	// CompressStreamingLists compresses streaming lists for clients that accept gzip. Like Kubernetes 1.37, the server
-	// writes a separate gzip member for each flush. Chromium reads only the first member and reports no error.
+	// writes a separate gzip member for each flush. Chromium reads only the first member and silently drops the others.
 	CompressStreamingLists bool
 	// Revision is the resourceVersion of the empty cluster. All lower resourceVersions have expired. The default is 1.
 	// If clients keep resourceVersions from one Server to the next, give the next Server a higher Revision.
@@ -49,21 +50,21 @@ type Server struct {
 	URL string
 
 	opts Options
-	addr string
+	addr string // address of the listener, which Restart opens again
 
-	mu        sync.Mutex
+	mu        sync.Mutex // protects the following fields
 	log       *revlog.Log[*object]
 	resources []*resource
 	changed   chan struct{} // closed and replaced when `log` or `stalled` changes
-	stalled   bool
-	down      bool
+	stalled   bool          // set by StallWatches
+	down      bool          // true from Close to Restart
 	inflight  map[*inflight]struct{}
 	faults    []*fault
-	requests  []Request
+	requests  []Request // the latest requests, oldest first
 	http      *http.Server
 
-	conns   sync.Map // the keys are the net.Conns of the server's own listener and of all WebSockets
-	serving sync.WaitGroup
+	conns   sync.Map       // the keys are the net.Conns of the server's own listener and of all WebSockets
+	serving sync.WaitGroup // counts the listener, its connections and the WebSockets, so that Close can wait for them
 }
 
 // Start starts a server with an empty cluster. opts may be nil.
@@ -172,6 +173,7 @@ func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.requests) == maxRequests {
+		// Dropping many requests at once is cheap, because the other requests move only rarely.
 		s.requests = slices.Delete(s.requests, 0, maxRequests/10)
 	}
 	s.requests = append(s.requests, req)
@@ -184,6 +186,7 @@ var (
 	errWatchesClosed = errors.New("lwtest: the watches were closed")
 )
 
+// inflight is a request in progress, which the server can cancel.
 type inflight struct {
 	request Request
 	cancel  context.CancelCauseFunc
@@ -236,7 +239,7 @@ func (s *Server) wake() {
 // await blocks until ready returns true, for at most d. It reports whether ready returned true. ready runs with s.mu
 // held and is called again whenever the log or stalled changes.
 func (s *Server) await(ctx context.Context, d time.Duration, ready func() bool) bool {
-	var timer *time.Timer // created only if ready is false at first
+	var timer *time.Timer // created only if await has to wait
 	for {
 		s.mu.Lock()
 		done, changed := ready(), s.changed
@@ -277,8 +280,8 @@ func (s *Server) unstalled(ctx context.Context) bool {
 	return s.await(ctx, math.MaxInt64, func() bool { return !s.stalled }) && ctx.Err() == nil
 }
 
-// Compact expires all older resourceVersions. Open watches that are up to date continue. All other watches end cleanly,
-// without an ERROR event.
+// Compact expires all resourceVersions before the latest. Open watches that are up to date continue. All other watches
+// end cleanly, without an ERROR event.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -327,8 +330,8 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data stays,
-// and methods such as [Server.Put] still work. [Server.Restart] starts the server again.
+// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data
+// stays, and methods such as [Server.Put] still work. [Server.Restart] starts the server again.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.down = true

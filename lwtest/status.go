@@ -32,7 +32,7 @@ func methodNotAllowed() *lw.StatusError {
 	return newError(http.StatusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 }
 
-// objectError returns an error about an object.
+// objectError returns an error whose Status names an object in its details.
 func objectError(code int, reason string, res *resource, name, format string, args ...any) *lw.StatusError {
 	e := newError(code, reason, format, args...)
 	e.Name, e.Group, e.Kind = name, res.group, res.plural
@@ -80,7 +80,7 @@ type wireListMeta struct {
 type wireDetails struct {
 	Name              string      `json:"name,omitempty"`
 	Group             string      `json:"group,omitempty"`
-	Kind              string      `json:"kind,omitempty"` // plural resource name or kind of the object
+	Kind              string      `json:"kind,omitempty"` // plural name of the resource, but the kind in an Invalid error
 	UID               string      `json:"uid,omitempty"`
 	Causes            []wireCause `json:"causes,omitempty"`
 	RetryAfterSeconds int         `json:"retryAfterSeconds,omitempty"`

@@ -139,8 +139,8 @@ type column struct {
 // ageColumn is the column of a resource that does not define columns.
 var ageColumn = []column{{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}}
 
-// table returns an encoded Table with one row per object. The row of a bookmark contains the metadata even for
-// includeObject=None, because the client needs the resourceVersion.
+// table returns an encoded Table with one row per object. The row of a bookmark, whose object has no name, contains the
+// metadata even for includeObject=None, because the client needs the resourceVersion.
 func (v *view) table(meta []byte, objects ...*object) []byte {
 	rows := make([][]byte, len(objects))
 	for i, o := range objects {

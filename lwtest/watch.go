@@ -23,13 +23,13 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // whether to begin with the current objects
-	streaming bool  // whether the client requested a streaming list: the watch first waits for the start revision, and sends the initial-events-end bookmark
+	streaming bool  // whether to wait for resourceVersion from, and to end the initial objects with a bookmark (sendInitialEvents)
 	bookmarks bool
 	deadline  time.Time
 
-	state  []revlog.Entry[*object] // objects with which the watch begins
+	state  []revlog.Entry[*object] // the current objects to send first
 	cursor *revlog.Cursor[*object]
-	failed *lw.StatusError // sent to the client as an ERROR event
+	failed *lw.StatusError // why the watch cannot start; the client receives it as an ERROR event
 }
 
 // batchSize limits the number of events that a watch takes from the log at once. Without a limit, a watch with a slow
@@ -51,6 +51,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	}
 	timeout := time.Duration(seconds) * time.Second
 	if timeout <= 0 {
+		// Like kube-apiserver, the server chooses a random timeout, so that not all watches end at once.
 		timeout = 30*time.Minute + rand.N(30*time.Minute)
 	}
 	w := &watch{query: q, server: s, from: from, deadline: time.Now().Add(timeout)}
@@ -115,7 +116,8 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	return !mark || send(w.bookmarkFrame(true), false)
 }
 
-// follow sends events and bookmarks until the watch ends. It sends the pending events even if the deadline has passed.
+// follow sends events and bookmarks until the watch ends. It reads the log at least once, even after the deadline, so
+// that a watch on a busy machine still reports earlier changes.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {

@@ -87,7 +87,8 @@ func (s *Server) answerPings(conn *websocket.Conn) {
 	}
 }
 
-// sendsClose reports whether to send a CLOSE frame at the end of a watch.
+// sendsClose reports whether to send a CLOSE frame at the end of a watch. A dropped connection ends without one, as
+// after a crash. A stalled server does not answer the CLOSE frame of a client.
 func (s *Server) sendsClose(ctx context.Context) bool {
 	switch context.Cause(ctx) {
 	case errDropped:

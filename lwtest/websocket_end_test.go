@@ -146,7 +146,7 @@ type narrowConn struct {
 }
 
 func (c *narrowConn) Write(p []byte) (int, error) {
-	if len(p) > 1<<19 { // gorilla writes the object in parts, of which only one is this large
+	if len(p) > 1<<19 { // true only for the 1 MiB object, which the server writes as one frame
 		close(c.full)
 	}
 	return c.Conn.Write(p)

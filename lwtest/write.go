@@ -16,10 +16,10 @@ import (
 )
 
 // Put creates or replaces an object. The resource is a name such as "pods" or, outside the core group,
-// "deployments.apps". The object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without
-// a namespace goes to "default". If the object has a resourceVersion, it must match that of the stored object. If nothing
-// changes, Put writes nothing. Put returns the object that a GET request would return, or the *lw.StatusError that an
-// HTTP client would receive.
+// "deployments.apps". The object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object
+// without a namespace goes to "default". If the object has a resourceVersion, it must match that of the stored object.
+// If nothing changes, Put writes nothing. Put returns the object that a GET request would return, or the
+// *lw.StatusError that an HTTP client would receive.
 func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
 	res, err := s.resource(resource)
 	if err != nil {
@@ -89,10 +89,11 @@ func (s *Server) State(resource string) (resourceVersion string, objects map[str
 	return strconv.FormatInt(revision, 10), objects
 }
 
-// goManager is the field manager of writes through methods of [Server].
+// goManager is the field manager for writes through [Server] methods, because these writes have no User-Agent header.
 const goManager = "lwtest"
 
-// client returns the object that a client would decode from o, or err if it is not nil.
+// client returns the object that a client would decode from o. If err is not nil, it returns err, so that callers can
+// pass the results of a write.
 func (o *object) client(res *resource, err error) (*lw.Object, error) {
 	if err != nil {
 		return nil, err
@@ -188,8 +189,8 @@ func unmet(preconditions fields, o *object) string {
 	return ""
 }
 
-// accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name is
-// empty for a new object.
+// accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name
+// is empty for a new object.
 func (s *Server) accept(res *resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.kind)
@@ -282,8 +283,8 @@ func sameSpec(a, b fields) bool {
 	return reflect.DeepEqual(rest(a), rest(b))
 }
 
-// store writes an object with the next resourceVersion, and serves the resource that the object defines. The caller
-// must hold s.mu.
+// store writes an object with the next resourceVersion. If the object is a CustomResourceDefinition, the server also
+// starts to serve its resource. The caller must hold s.mu.
 func (s *Server) store(res *resource, f fields, owners map[fieldPath]owner) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f, owners)
@@ -367,6 +368,7 @@ func validateBinding(rt route, f, meta fields) error {
 	return newError(http.StatusInternalServerError, "", "%s", inBrackets(bad))
 }
 
+// unbindable returns the reason why the Pod cannot be assigned to a node, or "" if it can.
 func unbindable(pod fields) string {
 	spec, _ := pod["spec"].(fields)
 	if node := text(spec, "nodeName"); node != "" {
