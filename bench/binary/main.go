@@ -1,6 +1,6 @@
-// Command binary compares the size of two programs that print the changes of all Pods. The program listwatch uses
-// listwatch's informer, and clientgo uses client-go's dynamic informer. For each program, the command prints its
-// stripped size for linux/amd64 in MB, and the number of modules that it depends on.
+// Command binary compares the size of two programs that print the changes of all Pods. The program in folder listwatch
+// uses listwatch's informer. The program in folder clientgo uses client-go's dynamic informer. For each program, the
+// command prints the stripped size for linux/amd64 in MB, and the number of modules on which the program depends.
 package main
 
 import (

@@ -50,7 +50,7 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// Loads 1,000 Pods in a new profile, and again in a second page with cached code.
+// Loads 1,000 Pods in a new profile. Then loads them in a second page, for which the browser has cached the code.
 const start = (browser, url, contender) => inNewProfile(browser, async (profile) => {
   const sync = ({ course }) => course('sync', contender)
   const first = await onPage(profile, url, sync)
@@ -100,8 +100,8 @@ async function memory(page) {
 const programs = (client) => linear((method, params) => client.send(method, params))
 
 /**
- * Returns how many MB of memory each contender uses with 10,000 Pods: after the list,
- * and after all Pods have been read. Also returns the memory of the SharedWorker alone.
+ * Returns how many MB of memory each contender uses with 10,000 Pods: after the list, and after the page has read all
+ * Pods. Also returns the memory of the SharedWorker alone.
  */
 export async function memories(name, url, contenders) {
   const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // otherwise, Chromium delays the measurement by 20 s

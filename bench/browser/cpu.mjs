@@ -45,8 +45,8 @@ function ticks(pid) {
 }
 
 /**
- * Waits until a browser uses almost no CPU time for 300 ms. For about a second after a window opens, Chromium loads
- * pages of its own user interface. On systems other than Linux, it waits for 30 steps of 100 ms.
+ * Waits until a browser uses almost no CPU time for 300 ms, because Chromium loads pages of its own user interface for
+ * about a second after a window opens. On systems other than Linux, `idle` waits for 30 steps of 100 ms.
  * @param {number} pid the process ID of the browser
  * @param {(pid: number) => number} measure returns the CPU time that the browser has used, in ticks
  * @param {() => Promise<void>} step waits for 100 ms

@@ -11,7 +11,7 @@ export const budgets = {
   loadTasks: 0, // long tasks while 10,000 Pods are listed
   tableTasks: 0, // long tasks at 1,000 changes per second
   cpu: 1, // ratio of the main thread's CPU time for 5,000 events, with list() after each batch
-  synced: 2, // ratio of the time from init to 1,000 Pods
+  synced: 2, // ratio of the time from init() until 1,000 Pods are listed
   cached: 1.2, // the same ratio if the browser has cached the code
 }
 

@@ -40,7 +40,7 @@ for (const [what, change] of Object.entries(greater)) {
   })
 }
 
-// Returns measurements in which one figure exceeds its budget in the given number of rounds in Chromium.
+// Returns measurements in which one figure exceeds its budget in Chromium, in the given number of rounds.
 function chromeWith(key, rounds) {
   const all = met()
   for (const { shared } of all.browsers.chrome.slice(0, rounds)) shared[key] = shared[key] * 1.1 + 1

@@ -1,6 +1,6 @@
 /**
- * Returns the size in MB of all WebAssembly memories of a page, a worker or a Node process. Neither
- * measureUserAgentSpecificMemory nor heapUsed includes it. `send` sends a command of the DevTools protocol.
+ * Returns the size in MB of all WebAssembly memories of a page, a worker or a Node process, because neither
+ * measureUserAgentSpecificMemory nor heapUsed includes them. `send` sends a command of the DevTools protocol.
  */
 export async function linear(send) {
   const { result } = await send('Runtime.evaluate', { expression: 'WebAssembly.Memory.prototype' })

@@ -35,7 +35,7 @@ func measure(t task) harness.Figures {
 	var changes sync.WaitGroup // counts down to the last change
 	changes.Add(t.Events)
 	below := start(t, changes.Done)
-	for i := 0; i < t.Objects; i += t.Objects / 10 { // proves that the contender has all objects, and indexes them
+	for i := 0; i < t.Objects; i += t.Objects / 10 { // checks a sample of the objects, and that the contender indexes owners
 		if found := below(owner(i)); found != 10 {
 			panic(fmt.Sprintf("object %d has %d objects below it, itself included; expected 10", owner(i), found))
 		}
@@ -51,7 +51,7 @@ func measure(t task) harness.Figures {
 	go t.get(changePath + strconv.Itoa(t.Events))
 	changes.Wait()
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - cpu).Microseconds()) / float64(t.Events)
-	below(0) // keeps the contender alive while the heap is measured
+	below(0) // keeps the contender alive until here, so that the heap figure includes its objects
 	return found
 }
 
@@ -64,11 +64,12 @@ func (t *task) get(path string) string {
 
 func (t *task) requests() int { return harness.MustGet(strconv.Atoi(t.get(requestsPath))) }
 
-// own reports whether an API group contains the objects of the benchmark.
+// own reports whether an API group belongs to the benchmark. Changes in other groups, such as those of the
+// CustomResourceDefinitions, are not counted.
 func own(name string) bool { return strings.HasPrefix(name, "group") }
 
-// startListwatch starts a catalog, and returns when it has synced. below returns the number of objects that belong to an
-// object, that one included.
+// startListwatch starts a catalog, and returns when it has synced and has reported all initial objects. It calls
+// received for each later change. below returns the number of objects in the tree below object i, including object i.
 func startListwatch(t task, received func()) (below func(i int) int) {
 	transport := harness.MustGet(lwhttp.New(t.Server, nil))
 	ctx := context.Background()
@@ -109,7 +110,7 @@ func startListwatch(t task, received func()) (below func(i int) int) {
 	}
 }
 
-// startArgo is like startListwatch for Argo CD's cache.
+// startArgo is like startListwatch, but for Argo CD's cache.
 func startArgo(t task, received func()) (below func(i int) int) {
 	c := cache.NewClusterCache(&rest.Config{Host: t.Server, QPS: -1},
 		cache.SetLogr(logr.Discard()),

@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// burst is the number of changes that the server sends at the same time.
+// burst is the number of changes that the server sends at once. One by one, the client would mostly wait for the server
+// and wake up for each event.
 const burst = 1000
 
 // Paths that only this server has.
@@ -20,13 +21,13 @@ const (
 	changePath   = "/bench/change?n=" // changes this many objects, one after the other
 )
 
-// serve starts the server of the API and returns its URL.
+// serve starts the API server and returns its URL.
 func serve(t task) string {
 	server := harness.MustGet(lwtest.Start(nil))
 	for i := range t.Types {
 		harness.MustGet(server.Put("customresourcedefinitions.apiextensions.k8s.io", definition(i)))
 	}
-	uids := make([]string, t.Objects) // of the objects to which others belong
+	uids := make([]string, t.Objects) // UIDs of the objects to which others belong
 	for i := range t.Objects {
 		stored := harness.MustGet(server.Put(resource(i%t.Types), object(i, t.Types, 0, uids[owner(i)])))
 		if owner(i) == i {
@@ -40,7 +41,7 @@ func serve(t task) string {
 		"/bench/change": func(w http.ResponseWriter, r *http.Request) {
 			n := harness.MustGet(strconv.Atoi(r.FormValue("n")))
 			for i := range n {
-				if i%burst == 0 { // otherwise the client would mostly wait for the server, and wake up for each event
+				if i%burst == 0 { // sends the previous burst, because stalled watches send all missed events when they resume
 					server.StallWatches(false)
 					server.StallWatches(true)
 				}
@@ -51,11 +52,12 @@ func serve(t task) string {
 		},
 	}
 	isOwn := func(r lwtest.Request) bool { return own[r.URL.Path] != nil }
+	// A Fault can respond to any request, so it also serves the server's own paths.
 	server.Fail(isOwn, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) { own[r.URL.Path](w, r) })
 	return server.URL
 }
 
-// isAPI reports whether a request belongs to a client.
+// isAPI reports whether a contender sent a request, rather than the benchmark itself.
 func isAPI(r lwtest.Request) bool { return !strings.HasPrefix(r.URL.Path, "/bench/") }
 
 func group(i int) string    { return fmt.Sprintf("group%d.example.com", i%30) }
@@ -68,13 +70,13 @@ func definition(i int) string {
 		"versions":[{"name":"v1","served":true,"storage":true}]}}`, resource(i), group(i), plural(i), i, i)
 }
 
-// owner returns the object to which object i belongs. Nine of ten objects belong to another object.
+// owner returns the index of the object to which object i belongs. The first of every ten objects owns the other nine.
 func owner(i int) int { return i - i%10 }
 
 func namespace(i, types int) string { return fmt.Sprintf("team-%d", i/types%namespaces) }
 func named(i int) string            { return fmt.Sprintf("object-%d", i) }
 
-// object returns object i in its given revision, with 3 kB of JSON.
+// object returns the 3 kB JSON text of object i at a revision.
 func object(i, types, revision int, ownerUID string) string {
 	owners := "[]"
 	if o := owner(i); o != i {

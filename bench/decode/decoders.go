@@ -47,14 +47,15 @@ var decoders = []decoder{
 }
 
 // decoder decodes watch events into one library's objects. run decodes n events and returns a slice of the last
-// held objects.
+// objects, whose length is held.
 type decoder struct {
 	name   string
 	format string // media type
 	run    func(events io.Reader, n, held int) (objects any)
 }
 
-// newDecoder returns a decoder. decode must read n events and call keep with each object.
+// newDecoder returns a decoder. decode must read n events and call keep with each object. keep retains the object, so
+// decode must not reuse its memory.
 func newDecoder[T any](name, format string, decode func(format string, events io.Reader, n int, keep func(T))) decoder {
 	return decoder{name, format, func(events io.Reader, n, held int) any {
 		objects, i := make([]T, held), 0

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// watched returns a function that decodes events with an lw.Client and the given codec.
+// watched returns a decode function for newDecoder that uses an lw.Client with the given codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(string, io.Reader, int, func(T)) {
 	return func(format string, events io.Reader, n int, keep func(T)) {
 		var opts lw.ClientOptions
@@ -25,7 +25,7 @@ func watched[T lw.Keyed](codec lw.Codec[T]) func(string, io.Reader, int, func(T)
 		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &opts))
 		for event, err := range client.Watch(context.Background(), lw.ListOptions{}) {
 			harness.Must(err)
-			if event.Type != lw.Modified {
+			if event.Type != lw.Modified { // the client adds events without an object, such as lw.WatchStarted
 				continue
 			}
 			keep(event.Object)
@@ -44,7 +44,8 @@ func (t transport) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(t.body)}, nil
 }
 
-// copyLines copies the lines without decoding them. Its buffer is as large as lw.Client's.
+// copyLines copies the lines of JSON events without decoding them. Its buffer is as large as lw.Client's, so both read
+// equally large chunks.
 func copyLines(_ string, events io.Reader, n int, keep func([]byte)) {
 	lines := bufio.NewScanner(events)
 	lines.Buffer(make([]byte, 64<<10), 64<<10)
@@ -56,8 +57,8 @@ func copyLines(_ string, events io.Reader, n int, keep func([]byte)) {
 	}
 }
 
-// negotiated returns a function that decodes events with client-go's watch decoder and the given serializer. It
-// leaves out the goroutine and the channel of a client-go watch.
+// negotiated returns a decode function for newDecoder that uses client-go's watch decoder with the given serializer. It
+// leaves out the goroutine and the channel of a client-go watch, because the benchmark measures only decoding.
 func negotiated(serializer runtime.NegotiatedSerializer) func(string, io.Reader, int, func(runtime.Object)) {
 	return func(mediaType string, events io.Reader, n int, keep func(runtime.Object)) {
 		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)

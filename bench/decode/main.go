@@ -4,8 +4,9 @@
 // store.
 //
 // The command then measures how much heap 10,000 decoded Pods occupy, in kB per Pod. The result includes allocator
-// overhead, and cache/compact's dictionaries and buffers. The similar Pods come from a single workload, which helps
-// only cache/compact. The other Pods come from 1,000 templates. Each heap is measured in a separate process.
+// overhead, and the dictionaries and buffers of cache/compact. In one measurement, all Pods come from a single workload
+// and are similar, which helps only cache/compact. In the other, they come from 1,000 templates. Each measurement runs
+// in a separate process.
 package main
 
 import (

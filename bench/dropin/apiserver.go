@@ -85,8 +85,8 @@ func createPods(ctx context.Context, pods typedcore.PodInterface) (names []strin
 	return names
 }
 
-// change sends perSecond updates per second, to one Pod after another. It returns the first error, or ctx's error
-// when ctx is done.
+// change updates one Pod after another, perSecond Pods per second. It returns the first error, or ctx's error when ctx
+// is done.
 func change(ctx context.Context, pods typedcore.PodInterface, names []string) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()

@@ -2,7 +2,8 @@
 // client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as
 // JSON.
 //
-// Each measurement runs in a separate process. The server sends each list in one page.
+// Each measurement runs in a separate process, because the peak RSS of a process never falls. The server sends each
+// list in one page.
 package main
 
 import (
@@ -28,8 +29,8 @@ const (
 	clientGoName  = "client-go"
 )
 
-// goals contains the maximum ratios of listwatch to client-go, first for typed and then for unstructured Pods. Zero
-// means no maximum.
+// goals contains the project's goals: the maximum ratios of listwatch to client-go, first for typed and then for
+// unstructured Pods. The documents mark each ratio that misses its goal. Zero means no goal.
 var goals = map[string][2]float64{
 	syncCPU:       {0.5, 0.5},
 	peakRSS:       {0.45, 0.45},
@@ -69,7 +70,7 @@ func compare(ctx context.Context) error {
 					results.Set(row, listwatchName, harness.Median(ours))
 					results.Set(row, clientGoName, harness.Median(theirs))
 				}
-				results.Set(row, "goal")
+				results.Set(row, "goal") // the documents need an entry for each row, even if it is empty
 				if maximum[i] != 0 {
 					results.Set(row, "goal", maximum[i])
 				}
@@ -82,8 +83,8 @@ func compare(ctx context.Context) error {
 	return nil
 }
 
-// compareCaches starts a server and runs a role with each cache in turn. If perApp is positive, exactly this many Pods
-// have the same label "app".
+// compareCaches starts a server and runs a role with each cache in turn. If perApp is positive, the Pods are divided
+// into groups of perApp Pods with the same label "app".
 func compareCaches(ctx context.Context, role string, t task, perApp int) (published.Results, error) {
 	c := serve.Config{Pods: t.Pods, Changed: min(t.Pods, 10_000), Protobuf: true, PerApp: perApp}
 	stop, err := harness.Serve(ctx, "server", c, &t.Server)

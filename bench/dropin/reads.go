@@ -17,7 +17,7 @@ import (
 const (
 	readLists  = 12 // full lists, one every readPeriod
 	readPeriod = 5 * time.Second
-	perLabel   = 10 // number of Pods that a list by label finds
+	perLabel   = 10 // number of Pods in each list by label
 	labelLists = 100
 	cycles     = 400 // number of informers that are created and removed
 )
@@ -30,8 +30,9 @@ const (
 	cycledHeap = "heap after the cycles, kB"
 )
 
-// workloads contains the maximum ratios for three kinds of programs: operators that list all objects every readPeriod,
-// lists by label, and informers that come and go. Pods in JSON stand for custom resources, which also arrive as JSON.
+// workloads contains three kinds of programs with their maximum ratios of listwatch to client-go. The first kind lists
+// all objects every readPeriod, the second lists objects by label, and the third creates and removes informers. Pods in
+// JSON represent custom resources, which always arrive as JSON.
 var workloads = []struct {
 	name, role         string
 	pods, perApp       int
@@ -117,7 +118,7 @@ func measureCycles(t task) harness.Figures {
 	return harness.Figures{cycledHeap: (settledHeap() - before) / 1e3}
 }
 
-// settledHeap returns the heap size after giving removed informers time to stop.
+// settledHeap returns the size of the heap. It first waits for a second, so that removed informers can stop.
 func settledHeap() float64 {
 	time.Sleep(time.Second)
 	return harness.Heap()

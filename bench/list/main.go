@@ -1,4 +1,4 @@
-// Command list measures how expensive it is to sync an informer with 17,736 Pods, which are 114 MB of JSON. It
+// Command list measures how expensive it is to sync an informer with 17,736 Pods, or 114 MB of JSON. It
 // prints the CPU time in seconds, including garbage collection, and the peak RSS in MB. It then measures an
 // informer that stores 1,000,000 Pods with cache/compact. The server runs in a separate process, and each
 // measurement in a new one.
@@ -53,7 +53,8 @@ func compare(ctx context.Context) error {
 	return million(ctx, programs)
 }
 
-// compareLists adds the results with or without streaming lists. Combinations that are not measured remain empty.
+// compareLists measures all contenders, with or without streaming lists, and adds the figures to results. Combinations
+// that are not measured remain empty.
 func compareLists(ctx context.Context, programs string, streaming bool, results published.Results) error {
 	c, title, contenders := serve.Config{Pods: harness.Size(17_736, 200), Streaming: streaming, Protobuf: !streaming}, ", one response", slices.Sorted(maps.Keys(workers))
 	if streaming {
@@ -86,7 +87,7 @@ func million(ctx context.Context, programs string) error {
 	return harness.Save("million", results)
 }
 
-// measure starts a new server and runs a program with it.
+// measure starts a new server, runs a program that connects to it, and returns the program's measurements.
 func measure(ctx context.Context, c serve.Config, program, role string) (found harness.Figures, err error) {
 	var server serve.Address
 	stop, err := harness.Serve(ctx, "server", c, &server)

@@ -38,8 +38,8 @@ func fill(ctx context.Context, c client.Client, n int) error {
 	return running.Wait()
 }
 
-// resetWebhooks creates the webhook configurations, or recreates them, so that they lose the CAs that cainjector has
-// written.
+// resetWebhooks creates the webhook configurations. Existing ones are deleted first, so that they lose the CAs that
+// cainjector wrote in the previous round.
 func resetWebhooks(ctx context.Context, c client.Client) error {
 	for i := range injectable {
 		if err := c.Delete(ctx, webhooks(i)); err != nil && !apierrors.IsNotFound(err) {

@@ -1,6 +1,6 @@
 // Command operator measures cert-manager's cainjector, once with controller-runtime's default cache and once with
-// listwatch's adapter. Both use the same kube-apiserver, Certificates and Secrets. The command make e2e-server builds
-// etcd and the kube-apiserver.
+// listwatch's adapter. Both runs use the same kube-apiserver, Certificates and Secrets. Run make e2e-server first,
+// which builds etcd and the kube-apiserver.
 package main
 
 import (
@@ -51,7 +51,7 @@ func compare(ctx context.Context) error {
 	if err := fill(ctx, c, harness.Size(*count, 20)); err != nil {
 		return err
 	}
-	samples := map[string][]sample{} // of the last round
+	samples := map[string][]sample{} // samples of the last round, by contender
 	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
 		if err := resetWebhooks(ctx, c); err != nil {
 			return nil, err

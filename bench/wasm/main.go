@@ -92,7 +92,7 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	results := published.Results{}
-	for name, speeds := range found { // the fastest pass, because other processes can only slow a pass down
+	for name, speeds := range found { // uses the fastest pass, because other processes can only slow a pass down
 		results[name] = []float64{slices.Max(speeds)}
 	}
 	return harness.Save("wasm", results)
@@ -106,7 +106,7 @@ type server struct {
 	reports  chan report
 }
 
-// newServer starts a server for the page, its modules, wasm_exec.js and the measured data. It runs until the
+// newServer starts a server for the page, its modules, wasm_exec.js and the data to decode. The server runs until the
 // process exits.
 func newServer(ctx context.Context) *server {
 	root := harness.MustGet(exec.CommandContext(ctx, "go", "env", "GOROOT").Output())

@@ -67,7 +67,7 @@ func (m *measurement) saturate() harness.Figures {
 
 func (m *measurement) count() { m.calls.Add(1) }
 
-// warmUp runs one informer until it has synced, so that allocations shared by all informers are not measured.
+// warmUp runs one informer until it has synced, so that the measurement excludes allocations that all informers share.
 func (m *measurement) warmUp() {
 	ctx, stop := context.WithCancel(context.Background())
 	first := m.newInformer()

@@ -25,7 +25,7 @@ type informer struct {
 	waitForSync func()
 }
 
-// newInformers returns a function that creates informers with a shared client.
+// newInformers returns a function that creates informers. All informers share their connections.
 func newInformers(t task) func() informer {
 	if t.Client == "listwatch" {
 		return listwatchInformers(t)

@@ -40,8 +40,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Receives 5,000 events in five seconds and reads the sorted list after each batch. Must run after `load`. Measures
-     * the number of long tasks.
+     * Receives 5,000 events in five seconds and reads the sorted list after each batch. Measures the number of long
+     * tasks. `load` must run first.
      */
     async table() {
       let due = false, lists = 0
@@ -66,8 +66,8 @@ export const makeCourses = (origin, contenders) => {
     touch: () => globalThis.pods.touch(),
 
     /**
-     * Measures a burst of 10,000 changes: its duration and the longest block of the thread, in ms. A second burst
-     * measures the compiled code.
+     * Measures a burst of 10,000 changes: how long it takes, and how long it blocks the thread at most, in ms. A second
+     * burst measures the code after the browser has compiled it.
      */
     async burst(contender) {
       const counter = count()

@@ -128,9 +128,9 @@ func Print(run string, results published.Results) {
 	Must(table.Flush())
 }
 
-// Save prints the results. If the flag -write is set, it also saves them in bench/results and updates the
-// documents; the working directory must be bench. Without the flag, Save only checks that the results contain every
-// figure that the documents need.
+// Save prints the results. If the flag -write is set, it also saves them in bench/results and updates the documents.
+// Otherwise, it also checks that the results contain every figure that the documents need. The working directory must
+// be bench.
 func Save(run string, results published.Results) error {
 	Print(run, results)
 	switch {
@@ -173,8 +173,8 @@ func Heap() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// PeakRSS returns this process's peak RSS in bytes on Linux, and zero elsewhere. It does not use getrusage, which
-// may report the parent process's peak.
+// PeakRSS returns this process's peak RSS in bytes on Linux, and zero elsewhere. It does not use getrusage, because
+// getrusage may report the parent process's peak.
 func PeakRSS() float64 { return memory("VmHWM:") }
 
 // RSS returns this process's RSS in bytes on Linux, and zero elsewhere.

@@ -13,7 +13,7 @@ import (
 // Role is a function that a benchmark runs in a separate process.
 type Role struct {
 	name  string
-	carry func(argument []byte)
+	carry func(argument []byte) // runs the role; the argument is the JSON of a task or a config
 }
 
 // Worker returns a role that calls do with the task passed to [Run] and reports the result as JSON on stdout.

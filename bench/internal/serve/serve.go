@@ -1,5 +1,5 @@
-// Package serve is the API server that the benchmarks use. It serves Pods from memory, and sends events only when a
-// benchmark orders them, so that it uses little CPU time during a measurement.
+// Package serve provides an API server for benchmarks. The server sends encoded Pods from memory, so that it uses
+// little CPU time during a measurement. It sends events only when a benchmark orders them.
 package serve
 
 import (
@@ -26,23 +26,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// First is the resourceVersion of the first list. The Pods have lower resourceVersions, and event n has First+n.
+// First is the resourceVersion of the first list. The listed Pods have lower resourceVersions, and event n has
+// resourceVersion First+n.
 const First = 1 << 40
 
 // Seed seeds the generator of the sample Pods.
 const Seed = 1
 
-// Config describes the Pods that a server serves. It serves only /api/v1/pods. Every watch receives the same
-// resourceVersions, even if the server has sent other events before.
+// Config describes a server and its Pods. The server serves only /api/v1/pods. On every watch, the resourceVersions of
+// the events start at the same value, even if the server has sent events to other watches before.
 type Config struct {
 	Pods      int  // number of listed Pods
-	PerApp    int  // if positive, exactly this many Pods have the same label "app"
-	Templates int  // if positive, the Pods derive from this many templates and are encoded on the fly
-	Streaming bool // serves streaming lists, which are otherwise rejected
-	Protobuf  bool // also serves protobuf
-	Changed   int  // number of Pods that change, one after another
+	PerApp    int  // if positive, the number of Pods with the same label "app"
+	Templates int  // if positive, the number of templates from which the Pods are encoded on the fly, to save memory
+	Streaming bool // whether to serve streaming lists; otherwise, they are rejected
+	Protobuf  bool // whether to serve protobuf, too
+	Changed   int  // number of different Pods in JSON events, which contain them one after another
 	Batch     int  // number of events that are written together
-	HTTP2     bool // uses TLS and HTTP/2 with at most 100 streams per connection, the limit of a kube-apiserver
+	HTTP2     bool // whether to use TLS and HTTP/2 with at most 100 streams per connection, the limit of kube-apiserver
 }
 
 // Address contains a server's URLs and certificate authority.
@@ -66,7 +67,7 @@ type Server struct {
 	Config
 	lists   map[string][]byte // list responses by media type
 	initial []byte            // initial events of a streaming list, unless they are encoded on the fly
-	events  [][2]string       // MODIFIED events, split where the resourceVersion belongs
+	events  [][2]string       // MODIFIED events, split where each event's resourceVersion is inserted
 	typed   []corev1.Pod      // the Pods of protobuf events
 
 	mu       sync.Mutex
@@ -155,7 +156,7 @@ func (s *Server) serveCounters(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.counters)
 }
 
-// ServeOrder orders events for every watch. The query parameter events is their number, and period is the time
+// ServeOrder orders events for every watch. The query parameter events is the number of events, and period is the time
 // between two events. ServeOrder first waits until a watch is open.
 func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 	events, badEvents := strconv.Atoi(r.FormValue("events"))
@@ -178,7 +179,7 @@ func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 	}()
 }
 
-// give orders events and returns the number of open watches.
+// give orders events for all open watches and returns the number of these watches.
 func (s *Server) give(events int) (watches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +299,7 @@ func newOutput(w http.ResponseWriter, r *http.Request, batch int) *output {
 	return &output{Writer: bufio.NewWriterSize(conn.NetConn(), 64<<10), batch: batch, messages: true, flushBody: func() error { return nil }}
 }
 
-// send adds an event to the buffer. It writes the buffer to the connection once it contains a batch.
+// send adds an event to the buffer. When the buffer contains a batch, send writes it to the connection.
 func (o *output) send(event []byte) {
 	if size := len(event); o.messages && size > 0 { // header of a text frame; see section 5.2 of RFC 6455
 		_, _ = o.Write([]byte{0x81, 126, byte(size >> 8), byte(size)})

@@ -43,7 +43,7 @@ func decode(client *lw.Client[*lw.Object]) {
 	}
 }
 
-// list decodes a list and adds its objects to a new store.
+// list decodes a list and adds its objects to a new store with an index by node, like page/plain.mjs.
 func list(client *lw.Client[*lw.Object]) {
 	for range passes() {
 		store, writer := cache.NewStore(nil, lw.Identity[*lw.Object]{})
@@ -57,7 +57,7 @@ func list(client *lw.Client[*lw.Object]) {
 	}
 }
 
-// course returns the index of the workload in COURSES of page/world.mjs.
+// course returns the index of the workload that the benchmark chose, in COURSES of page/world.mjs.
 //
 //go:wasmimport bench course
 func course() int32
