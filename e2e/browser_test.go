@@ -26,8 +26,8 @@ func needBrowsers(t *testing.T) {
 	}
 }
 
-// TestBrowsersBehindKubectlProxy opens ten collections on a page in each browser. The page connects through kubectl
-// proxy, so it has only six HTTP/1.1 connections.
+// TestBrowsersBehindKubectlProxy opens ten collections on a page in each browser. kubectl proxy supports only HTTP/1.1,
+// so the browser limits the page to six connections.
 func TestBrowsersBehindKubectlProxy(t *testing.T) {
 	needBrowsers(t)
 	c := shared.Get(t)

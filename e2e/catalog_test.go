@@ -28,7 +28,7 @@ type follower struct {
 	cluster *kube.Cluster
 
 	mu      sync.Mutex
-	objects map[catalog.Ref]*lw.Object // the objects that the changes describe
+	objects map[catalog.Ref]*lw.Object // the objects that result from the changes
 }
 
 func followCluster(t *testing.T, c *kube.Cluster, token string, opts *catalog.Options) *follower {
@@ -60,7 +60,7 @@ func (f *follower) apply(change catalog.Change) {
 		object = change.Old
 	}
 	if object == nil {
-		return // the mark of a synced type
+		return // only says that the type has synced
 	}
 	ref := catalog.Ref{Type: change.Resource, Key: lw.KeyOf(object)}
 	_, known := f.objects[ref]
@@ -70,7 +70,8 @@ func (f *follower) apply(change catalog.Change) {
 	}
 }
 
-// versions returns the resourceVersion of each object of a type, first in the snapshot and then according to the changes.
+// versions returns the resourceVersion of each object of a type: held according to the snapshot, and changed according
+// to the changes.
 func (f *follower) versions(of catalog.Type) (held, changed map[lw.Key]string) {
 	held, changed = map[lw.Key]string{}, map[lw.Key]string{}
 	listed, err := f.Snapshot().List(of, "", "")
@@ -94,13 +95,14 @@ func (f *follower) write(method, path, body string, codes ...int) {
 	if method == http.MethodPatch {
 		contentType = "application/merge-patch+json"
 	}
-	assert.Eventually(f.t, func() bool { // a server rejects writes with 429 while it prepares the storage of a new type
+	assert.Eventually(f.t, func() bool { // while the server prepares the storage of a new type, it rejects writes with 429
 		code, _, err := f.cluster.Do(f.t.Context(), method, path, contentType, body)
 		return err == nil && (code < 300 || slices.Contains(codes, code))
 	}, time.Minute, 100*time.Millisecond, "%s %s", method, path)
 }
 
-// listed returns the resourceVersion of each object at a path on the server. ok is false if the server does not serve the type.
+// listed returns the resourceVersion of each object that the server lists at a path. ok is false if the server does not
+// serve the type.
 func (f *follower) listed(path string) (versions map[lw.Key]string, ok bool) {
 	code, body, err := f.cluster.Do(f.t.Context(), http.MethodGet, path, "", "")
 	require.NoError(f.t, err)
@@ -120,7 +122,7 @@ func (f *follower) listed(path string) (versions map[lw.Key]string, ok bool) {
 	return versions, true
 }
 
-// await polls until a func returns true, for at most three minutes.
+// await polls until check returns true. It fails the test after three minutes.
 func (f *follower) await(condition string, check func() bool) {
 	f.t.Helper()
 	ctx, stop := context.WithTimeout(f.t.Context(), 3*time.Minute)
@@ -153,7 +155,7 @@ type customType struct {
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// path returns the path of the objects in a namespace, or in all namespaces.
+// path returns the path of the objects in a namespace, or in all namespaces if namespace is empty.
 func (c customType) path(version, namespace string) string {
 	if namespace != "" {
 		namespace = "/namespaces/" + namespace
@@ -161,7 +163,8 @@ func (c customType) path(version, namespace string) string {
 	return "/apis/" + c.Group + "/" + version + namespace + "/" + c.Resource
 }
 
-// definition returns the definition of the type. It stores the first of the versions. The server prefers the highest.
+// definition returns a CustomResourceDefinition that serves the given versions. The first version is the storage
+// version. The server prefers the highest version.
 func (c customType) definition(versions ...string) string {
 	var list []any
 	for _, version := range []string{"v1", "v2"} {
@@ -179,8 +182,8 @@ func (c customType) definition(versions ...string) string {
 	return string(text)
 }
 
-// exercise creates the type and some objects, and then changes both. It returns the version that the server prefers in the end,
-// or "" if the type no longer exists.
+// exercise creates the type and some objects, and then changes both. It returns the version that the server prefers at
+// the end, or "" if the type no longer exists.
 func (f *follower) exercise(c customType, random *rand.Rand) (version string) {
 	served := func(version string) {
 		f.await(c.String()+" "+version, func() bool {
@@ -220,7 +223,7 @@ func (f *follower) exercise(c customType, random *rand.Rand) (version string) {
 	case 0:
 		remove()
 		return ""
-	case 1: // the same type returns with other objects
+	case 1: // the type is deleted and recreated with other objects
 		remove()
 		create("v2")
 		return "v2"
@@ -240,8 +243,8 @@ func (f *follower) exercise(c customType, random *rand.Rand) (version string) {
 	return "v1"
 }
 
-// TestCatalogFollowsDefinitionsUnderLoad creates, changes and deletes 100 definitions while objects change. In the end the
-// catalog must equal the server, and its changes must be consistent.
+// TestCatalogFollowsDefinitionsUnderLoad creates, changes and deletes 100 definitions while objects change. At the end,
+// the catalog must contain the server's objects, and its changes must not contradict each other.
 func TestCatalogFollowsDefinitionsUnderLoad(t *testing.T) {
 	c := kube.Start(t)
 	f := followCluster(t, c, c.AdminToken, nil)
@@ -296,7 +299,8 @@ func (f *follower) requireObjects(of catalog.Type, want map[lw.Key]string) {
 	})
 }
 
-// TestCatalogFollowsPermittedNamespaces grants a user access to two of five namespaces, then to other ones, and then to all.
+// TestCatalogFollowsPermittedNamespaces grants a user access to two of five namespaces, then to others, and then to
+// all.
 func TestCatalogFollowsPermittedNamespaces(t *testing.T) {
 	for name, namespaces := range map[string][]string{"configured": {"a", "b", "c", "d", "e"}, "listed": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -311,7 +315,7 @@ const rbacPath = "/apis/rbac.authorization.k8s.io/v1"
 func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	c := kube.Start(t)
 	configmaps, secrets := catalog.Type{Resource: "configmaps"}, catalog.Type{Resource: "secrets"}
-	f := &follower{t: t, cluster: c} // for the preparation
+	f := &follower{t: t, cluster: c} // only writes, and runs no catalog
 	role := func(name, resource string) string {
 		return `{"metadata":{"name":"` + name + `"},"rules":[{"apiGroups":[""],"resources":["` + resource + `"],"verbs":["list","watch"]}]}`
 	}
@@ -380,7 +384,7 @@ func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	await("a", "b", "c")
 	f.requireObjects(configmaps, objects("a", "b", "c"))
 
-	// A server checks the permission only when a request begins, so the test restarts it.
+	// The server checks permissions only when a request begins, so the test restarts it to end the watches.
 	kept := objects("a")
 	f.write(http.MethodDelete, rbacPath+"/namespaces/a/rolebindings/read", "")
 	c.Kill()
@@ -389,7 +393,7 @@ func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	f.write(http.MethodDelete, "/api/v1/namespaces/a/configmaps/first", "")
 	put("b", "third")
 	want := objects("b", "c")
-	maps.Copy(want, kept) // the catalog cannot know that one of these was deleted
+	maps.Copy(want, kept) // the catalog keeps these objects, because it cannot find out whether they still exist
 	f.requireObjects(configmaps, want)
 
 	f.write(http.MethodPost, rbacPath+"/clusterrolebindings", binding("read"))
@@ -398,7 +402,7 @@ func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	f.requireObjects(configmaps, all)
 }
 
-// codeOf returns the status code of a request by a user without permissions other than those that the test grants.
+// codeOf returns the status code of a request by the user nobody, who has only the permissions that the test grants.
 func codeOf(t *testing.T, c *kube.Cluster, path string) int {
 	client := c.HTTPClient()
 	defer client.CloseIdleConnections()

@@ -65,7 +65,7 @@ func TestEtcd(t *testing.T) {
 	c.write("/app/a", "5", "/app/d", "")
 	require.NoError(t, server.Compact(t.Context()))
 	c.run(func() { c.sees(c.write("/app/j", "5")) })
-	// The check before the watch finds a newer object, so the watch counts as started only after it has delivered
+	// Before the watch, a check finds a newer object. The watch therefore counts as started only after it has delivered
 	// that object.
 	require.NotNil(t, c.events[0].Interruption, "%v", types(c.events))
 	require.ErrorIs(t, c.events[0].Interruption.Err, lw.ErrExpired)

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// TestKubeconfig compares listwatch with kubectl for each kubeconfig user. Either both may read Pods, or both must
-// get the same error.
+// TestKubeconfig compares listwatch with kubectl for each kubeconfig user. Either both can read Pods, or both get the
+// same error.
 func TestKubeconfig(t *testing.T) {
 	c := shared.Get(t)
 	read := func(path string) []byte {

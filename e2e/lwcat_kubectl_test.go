@@ -19,8 +19,8 @@ import (
 // comparison runs lwcat and kubectl on the same objects. Its tests verify the comparison in docs/lwcat.md.
 type comparison struct{ *lwcat }
 
-// newComparison returns a comparison with a new cluster. The server closes a watch after 5 to 10 seconds unless the
-// client requests a timeout.
+// newComparison returns a comparison with a new cluster. Watches without a requested timeout, such as those of kubectl,
+// end after 5 to 10 seconds, so that the tests need not wait for the default of 30 to 60 minutes.
 func newComparison(t *testing.T) comparison {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")
@@ -141,8 +141,7 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
-	// Without --output-watch-events, kubectl prints a deletion in the same way as a change. With -o name, kubectl
-	// ignores this flag.
+	// Without --output-watch-events, kubectl prints a deletion like a change. With -o name, it ignores this flag.
 	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
 	for _, r := range []*running{ours, theirs, typed} {

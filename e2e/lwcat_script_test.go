@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/lwcatscript"
 )
 
-// TestLwcatScripts runs the scripts of cmd/lwcat against a real server. Each script stops before the first step that
-// needs the embedded server.
+// TestLwcatScripts runs the scripts in cmd/lwcat/testdata/script against a real server. Each script stops before the
+// first step that needs the embedded server.
 func TestLwcatScripts(t *testing.T) {
 	l := newLwcat(t)
 	lwcatscript.Run(t, filepath.Join("..", "cmd", "lwcat", "testdata", "script"), false, func(env *testscript.Env) (*lwcatscript.Server, error) {

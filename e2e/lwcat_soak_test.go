@@ -90,8 +90,8 @@ type lwcatSoak struct {
 
 const soakPath = "/api/v1/namespaces/default/configmaps"
 
-// impatient returns a reverse proxy for the server. It adds a timeout of two to five seconds to each watch. The server
-// then closes the watch cleanly.
+// impatient returns a reverse proxy for the server. It adds a timeout of two to five seconds to each watch, so that
+// many watches end cleanly during the test.
 func (s *lwcatSoak) impatient() http.Handler {
 	to, err := url.Parse(s.URL)
 	require.NoError(s, err)
@@ -132,7 +132,7 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1 means that the signal killed lwcat before lwcat handled signals
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1: the signal killed lwcat before it had installed its signal handler
 			s.Errorf("%s exited with code %d", name, code)
 			return
 		}

@@ -80,7 +80,7 @@ func startNginx(t *testing.T, nginx string, authority *certs.Authority, api stri
 	require.NoError(t, err)
 	defer socket.Close()
 	folder, address := t.TempDir(), listener.Addr().String()
-	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // workers of nginx run as another user
+	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // nginx workers run as another user, who must read the files
 	require.NoError(t, os.Chmod(folder, 0o755))
 	writeSite(t, folder, nginx, authority, address, api)
 
@@ -122,7 +122,7 @@ func writeSite(t *testing.T, folder, nginx string, authority *certs.Authority, a
 		"upstream kubernetes.default.svc { server "+api+"; }\n"+server+"}\n"))
 }
 
-// beforeHTTP2Directive matches the versions before nginx 1.25.1, which lack the directive http2.
+// beforeHTTP2Directive matches the versions before nginx 1.25.1, which lack the http2 directive.
 var beforeHTTP2Directive = regexp.MustCompile(`nginx/(0|1\.(1?\d|2[0-4]|25\.0)\b)`)
 
 // nginxRecipe returns the configuration in docs/browser.md.
@@ -147,7 +147,7 @@ func replaceEach(t *testing.T, text string, replacements map[string]string) stri
 	return text
 }
 
-// get requests a URL with gzip, and returns the headers of the response.
+// get requests a URL with Accept-Encoding: gzip, and returns the headers of the response.
 func get(t *testing.T, client *http.Client, url string) http.Header {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	require.NoError(t, err)
@@ -161,8 +161,8 @@ func get(t *testing.T, client *http.Client, url string) http.Header {
 	return response.Header
 }
 
-// followsAt requires that a watch through transport delivers a change immediately. It makes the change once the
-// watch is requested, without waiting for a response, because nginx 1.22 sends an HTTP/2 response's headers only
+// followsAt requires that a watch through transport delivers a change immediately. It makes the change as soon as the
+// watch is requested. It does not wait for a response, because nginx 1.22 sends the headers of an HTTP/2 response only
 // with the first event.
 func followsAt(t *testing.T, server *lwtest.Server, transport lw.Transport, name string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // shorter than the interval of HTTP/2 pings, which would also deliver the headers

@@ -51,7 +51,7 @@ const (
 	podsPath        = "/api/v1/namespaces/programs/pods"
 )
 
-// programCourse writes to a cluster and checks the effects of the programs.
+// programCourse writes to a cluster and checks how the programs react.
 type programCourse struct {
 	*testing.T
 	*kube.Cluster

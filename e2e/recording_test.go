@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecordingOfRealServer checks that a replay prints the same lines as the recorded run. The recording must not
-// contain the token.
+// TestRecordingOfRealServer checks that the replay of a recording prints the same lines as the recorded run, and that
+// the recording does not contain the token.
 func TestRecordingOfRealServer(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"

@@ -76,7 +76,7 @@ func (s tableServer) ask(t *testing.T, method, path, accept, body string) (code 
 	return response.StatusCode, string(answer)
 }
 
-// same decodes a sequence of JSON documents and blanks the values that differ between clusters.
+// same decodes a sequence of JSON documents and replaces the values that differ between clusters.
 func same(t *testing.T, text string) (documents []any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for decoder.More() {

@@ -38,8 +38,8 @@ type watched struct {
 	terminate          func() error // closes all watches cleanly and stops a real server until heal restarts it
 }
 
-// TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, because lwtest must behave like a
-// kube-apiserver.
+// TestWebSocketsOfEmbeddedServer runs the same checks as TestWebSocketsOfRealServer, because the embedded server must
+// behave like kube-apiserver.
 func TestWebSocketsOfEmbeddedServer(t *testing.T) {
 	s, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{"admin-token": true, "nobody-token": false}})
 	require.NoError(t, err)

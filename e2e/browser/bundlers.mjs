@@ -12,8 +12,8 @@ import { until } from './stage.mjs'
 const env = { ...process.env, NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1' }
 
 /**
- * Returns the code blocks of a Markdown text as [language, file name, code]. The file
- * name comes from a first line such as `// main.js`.
+ * Returns the code blocks of a Markdown text as [language, file name, code]. A first line such as `// main.js` contains
+ * the file name.
  */
 const blocksOf = (text) => [...text.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, code]) => [language, code.match(/^\/\/ (\S+)\n/)?.[1], code])
 

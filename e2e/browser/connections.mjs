@@ -1,5 +1,5 @@
-// Tests pages of a server that supports only HTTP/1.1. A browser opens at most six HTTP/1.1 connections to a host, in
-// all tabs together.
+// Tests pages of a server that supports only HTTP/1.1. A browser opens at most six HTTP/1.1 connections to a host, for
+// all tabs together, so watches must leave connections for other requests.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openPage } from './launch.mjs'
@@ -48,7 +48,8 @@ export async function change(page, path, put, prefix) {
 }
 
 /**
- * Checks the maximum number of concurrent HTTP watches: two, plus a short watch that determines why a WebSocket failed.
+ * Checks that a page had at most two concurrent HTTP watches. If a WebSocket was rejected, a third, short watch may
+ * find out why.
  */
 export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `the page had ${seen.most} concurrent watches over HTTP`)
 

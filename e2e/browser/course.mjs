@@ -1,4 +1,4 @@
-// Tests a page with the same writes and failures in every mode and over every transport.
+// Tests a page with a fixed sequence of writes and failures, in every mode and over every transport.
 import assert from 'node:assert/strict'
 import { equal, follow, isAway } from './page.mjs'
 import { until } from './stage.mjs'

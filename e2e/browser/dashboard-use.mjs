@@ -1,4 +1,5 @@
-// Tests how a user finds an object in the dashboard: keyboard, search, filters, links, columns and small screens.
+// Tests how a user finds an object in the dashboard: with the keyboard, search, filters, links and columns, and on
+// small screens.
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { after, before, describe, it } from 'node:test'

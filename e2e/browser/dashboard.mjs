@@ -290,7 +290,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
-    // The relay replaces a cluster by another one on the same port.
+    // The relay puts another cluster behind the same port, as if the cluster had been rebuilt.
     for (const [difference, before, after] of [['lower', 100, 0], ['higher', 0, 100]]) {
       it(`replaces the objects of a server that was rebuilt with ${difference} resourceVersions, and is not live before that`, play({ quiet: true }, async (view, cluster) => {
         const rebuilt = await theatre.stage.cluster({ quiet: true }), at = await relay(cluster.url)
@@ -333,8 +333,8 @@ export function dashboard(name) {
       await view.until('a later time', () => seconds() > stopped + 2)
       await view.page.reload()
       await view.rows('shop/web-0')
-      // The worker saves the time of the last event. It may have received the event one second earlier or later than
-      // the page.
+      // The worker saves the time at which it received the last event. The page may show this time up to one second
+      // earlier or later.
       await view.until('the time of the last update before the reload', async () => Math.abs(secondOf(await stale()) - then) <= 1)
       await cluster.restart()
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
@@ -488,8 +488,8 @@ export function dashboard(name) {
   })
 }
 
-// Records each time at which the page, after its first interruption, is live and shows an object of the old server that
-// was not deleted.
+// Records each moment at which the page, after its first interruption, shows an object of the old server that is not
+// marked as deleted, and claims to be live or has no warning in its title.
 function recordStatus() {
   globalThis.lies = []
   let interrupted = false

@@ -1,4 +1,4 @@
-// Both browsers run at the same time, because the tests mostly wait.
+// Runs the dashboard tests in both browsers at the same time, because the tests mostly wait.
 import { describe } from 'node:test'
 import { dashboard } from './dashboard.mjs'
 import { usage } from './dashboard-use.mjs'

@@ -1,4 +1,5 @@
-// A reverse proxy over HTTP/1.1 with one origin for the test pages and an API server. It counts watches and WebSockets.
+// Runs an HTTP/1.1 reverse proxy that serves the test pages and an API server from one origin. It counts watches and
+// WebSockets.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
@@ -30,8 +31,7 @@ export async function front(stage, api, { sockets = true } = {}) {
   const settled = new Set()
   const count = (response) => {
     seen.watches++
-    // The proxy notices the end of a watch late. Young watches do not count, because they may replace a watch that has
-    // just ended.
+    // Young watches do not count, because they may replace a watch whose end the proxy has not noticed yet.
     const timer = setTimeout(() => setImmediate(() => { // after all pending events
       if (response.destroyed) return
       settled.add(response)

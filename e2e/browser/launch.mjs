@@ -8,7 +8,7 @@ const ARGS = {
   firefox: [],
 }
 
-// Firefox delays a WebSocket by up to a minute if the previous WebSocket to the server has failed. The tests disable
+// Firefox delays a WebSocket by up to a minute if the previous WebSocket to the same server failed. The tests disable
 // this delay.
 const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
 
@@ -23,9 +23,7 @@ export function launch(browser, { trusted, args: more = [] } = {}) {
   return puppeteer.launch({ browser, executablePath, args, headless: true, acceptInsecureCerts: !!trusted, extraPrefsFirefox })
 }
 
-/**
- * Opens a page. Makes up to three attempts, because Firefox sometimes discards a new tab at once.
- */
+/** Opens a page. Makes up to three attempts, because Firefox sometimes closes a new tab immediately. */
 export async function openPage(profile) {
   for (let tries = 1; ; tries++) {
     try {

@@ -15,7 +15,7 @@ const PAGES = {
   '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
 }
 
-/** Starts two servers for the pages and the package. Each page may load the package from both origins. */
+/** Starts two servers that serve the pages and the package. Each page may load the package from either origin. */
 async function places() {
   const refused = new Set() // paths that return 404
   const serve = async ({ url }, response) => {
@@ -82,7 +82,7 @@ export function inPlaces(scene, modes) {
       assert.equal(await load(page, base, { mode }), 'loaded')
       await open(page)
       await open(page)
-      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the WASM module trap
+      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the WASM module trap, as in a crash
       await are(page, 'stopped crashed')
       assert.deepEqual(await states(page), ['stopped crashed', 'stopped crashed'])
       await open(page)

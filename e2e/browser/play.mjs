@@ -21,7 +21,7 @@ export class Theatre {
 
   /**
    * Returns a test that calls `course` with a new page and a new cluster. The test fails if a page reports an error.
-   * @param course the body of the test; its third argument is a function that opens the dashboard at an address in
+   * @param course the body of the test; its third argument is a function that opens an address of the dashboard in
    * another tab
    */
   play(options, course) {

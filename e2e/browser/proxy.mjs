@@ -1,5 +1,5 @@
-// Tests ten collections in a page behind kubectl proxy. TestBrowsersBehindKubectlProxy sets PROXY to the URL of kubectl
-// proxy. front.mjs serves the page and kubectl proxy from one origin.
+// Tests ten collections in a page that connects through kubectl proxy. TestBrowsersBehindKubectlProxy sets PROXY to the
+// URL of kubectl proxy. front.mjs serves the page from the same origin.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded, change, open, ten } from './connections.mjs'

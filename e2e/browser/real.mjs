@@ -1,6 +1,6 @@
 // Tests the package with a real kube-apiserver in Node, Chromium and Firefox. TestBrowsersAndRealServer sets these
-// environment variables: SERVER is the server's URL, ADMIN and NOBODY are tokens, and NODE_EXTRA_CA_CERTS is the path of
-// the CA certificate. CONTROL is the URL of an API that kills and starts the server.
+// environment variables: SERVER is the server's URL, ADMIN and NOBODY are tokens, and NODE_EXTRA_CA_CERTS is the path
+// of the CA certificate. CONTROL is the URL of an API that kills and starts the server.
 import assert from 'node:assert/strict'
 import { X509Certificate, createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -57,7 +57,7 @@ before(async () => {
   assert.ok(status === 201 || status === 409)
 })
 
-// Returns an object that replaces a browser page and runs its functions in Node.
+// Returns a stand-in for a browser page. It runs the functions of the page in Node.
 async function inNode() {
   await import('./page/page.js')
   await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)
@@ -116,8 +116,8 @@ async function outages(pages) {
     for (const [transport, page] of all) await isAway(page, transport)
     await control('start')
     await reports('no changes', [])
-    // The server may open a watch before it rejects the expired resourceVersion. Only an event proves that the watch
-    // works.
+    // An open watch proves nothing, because the server may still reject its resourceVersion. Only an event proves that
+    // the watch works.
     await api('POST', configMaps, { metadata: { name: 'tells' }, data: { text: 'x' } })
     await reports('the write after the restart', ['added tells'])
     for (const name of ['comes', 'tells']) await api('DELETE', `${configMaps}/${name}`)

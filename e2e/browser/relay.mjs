@@ -1,4 +1,4 @@
-// A TCP relay with a fixed port. Tests change its target, as if a server were rebuilt at the same address.
+// Runs a TCP relay with a fixed port. Tests change its target, as if a server had been rebuilt at the same address.
 import net from 'node:net'
 import { once } from 'node:events'
 
@@ -21,7 +21,7 @@ export async function relay(url) {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${server.address().port}`,
-    /** Breaks all connections. Later connections go to the target, or fail if it is empty. */
+    /** Breaks all connections. Later connections go to the new target, or fail if `url` is empty. */
     to(url) {
       target = url && new URL(url)
       for (const socket of sockets) socket.destroy()

@@ -7,7 +7,7 @@ export class Scene {
     this.name = browser
   }
 
-  /** @param how the options of launch */
+  /** @param how the options for launch() */
   async begin(how) {
     this.stage = await Stage.start()
     this.browser = await launch(this.name, how)

@@ -121,8 +121,8 @@ export function tabs(scene) {
     await equal(cluster, frozen)
   }))
 
-  // If one of the tabs responds too slowly, they may open several watches. wasm/test/shared.test.mjs checks that the tabs
-  // normally share one watch.
+  // If one tab responds too slowly, the other tabs may open their own watches. wasm/test/shared.test.mjs checks that
+  // tabs normally share one watch.
   it('tabs that open next to a frozen tab and then close leave only the watch of the frozen tab', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const pages = []
@@ -181,7 +181,7 @@ const freeze = async (page, frozen) => {
   await session.detach()
 }
 
-// Crashes a tab, and all other tabs and shared workers of its process.
+// Crashes a tab, and with it all other tabs and shared workers in the same process.
 const crash = async (page) => {
   const session = await page.createCDPSession()
   session.send('Page.crash').catch(() => {}) // the command never returns from a crashed page

@@ -105,7 +105,7 @@ export class View {
     }, path, status, body)
   }
 
-  /** Ends the effect of `answer`. */
+  /** Lets requests reach the server again, after `answer`. */
   passOn() {
     return this.page.evaluate(() => { globalThis.fetch = globalThis.realFetch })
   }

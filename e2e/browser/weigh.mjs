@@ -17,8 +17,8 @@ export async function memory(page) {
 }
 
 /**
- * Makes the page count its JSON.parse calls and the characters that they parse, in its global variable `parsed`. Call it
- * before the page loads.
+ * Makes the page count its JSON.parse calls and the parsed characters in its global variable `parsed`. Call
+ * countParsing() before the page loads.
  */
 export const countParsing = (page) => page.evaluateOnNewDocument(() => {
   const parse = JSON.parse, parsed = globalThis.parsed = { texts: 0, bytes: 0 }
@@ -35,7 +35,7 @@ export const countParsing = (page) => page.evaluateOnNewDocument(() => {
 export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   const frame = () => new Promise(requestAnimationFrame)
   const times = [], began = performance.now()
-  // A blocked main thread delays these messages of the page to itself.
+  // The page sends messages to itself. A blocked main thread delays them.
   const { port1, port2 } = new MessageChannel()
   let sent = performance.now(), longest = 0, over = false
   port1.onmessage = () => {

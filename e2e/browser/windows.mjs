@@ -7,7 +7,7 @@ import { front } from './front.mjs'
 import { Theatre } from './play.mjs'
 import { pod } from './view.mjs'
 
-// Six collections, some with the fields that their objects require.
+// Six collections, one for each tab. The second element contains the fields that objects need in addition to metadata.
 const TABS = [['v1/pods', pod('')], ['v1/services'], ['v1/configmaps'], ['v1/secrets'], ['apps/v1/deployments'], ['lw.example.com/v1/widgets']]
 
 export function windows(name) {

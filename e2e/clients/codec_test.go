@@ -51,7 +51,7 @@ func eventually(t *testing.T, condition func() bool) {
 
 // TestTypedPods checks that the codec decodes Pods from lists and watches in the same way as encoding/json.
 func TestTypedPods(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // items of ordinary lists, unlike streamed items, omit the kind and apiVersion
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // unlike streaming lists, ordinary lists omit the kind and apiVersion of their items
 	require.NoError(t, err)
 	defer server.Close()
 	pods := sample.Pods(1, 20)

@@ -44,8 +44,8 @@ func setPhase(t *testing.T, server *lwtest.Server, pod, phase string) {
 	edit(t, server, "pods", pod, func(object map[string]any) { object["status"] = map[string]any{"phase": phase} })
 }
 
-// running returns a condition that is true when the server has exactly the given Pods and the annotation on
-// Deployment "web" is number.
+// running returns a condition for eventually. The condition holds if the server has exactly the given Pods, and if the
+// annotation of Deployment "web" contains number.
 func running(server *lwtest.Server, number string, pods ...string) func() bool {
 	return func() bool {
 		_, objects := server.State("pods")

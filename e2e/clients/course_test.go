@@ -28,13 +28,13 @@ type client interface {
 	held(resource string) map[string]string
 }
 
-// course is a test that confronts a client with writes and failures.
+// course tests a client with writes and failures.
 type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// first contains the labels of the requests that the client should send after its start; see words. again
-	// contains those that it should send after an outage in which its resourceVersion expired.
+	// first contains the labels of the requests that the client must send after its start; see words. again contains
+	// the labels of the requests that it must send after an outage in which its resourceVersion expired.
 	first, again []string
 
 	random  *rand.Rand
@@ -136,8 +136,8 @@ func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words returns a label for each request for a resource, leaving out the first skip requests. The labels are
-// "list", "watch", "stream" for a streaming list, and "expired watch" for a watch that the server rejects with 410.
+// words returns a label for each request for a resource, except the first skip requests. The labels are "list",
+// "watch", "stream" for a streaming list, and "expired watch" for a watch that the server rejects with 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

@@ -26,7 +26,7 @@ type outcome struct {
 	Impersonate                                                string
 }
 
-// kubeconfigs generates random kubeconfig files and the files that they refer to.
+// kubeconfigs generates random kubeconfig files and the files to which they refer.
 type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
@@ -74,7 +74,7 @@ func TestKubeconfigsMatchClientGo(t *testing.T) {
 	require.Len(t, k.deliberate, 8, "each deliberate difference must occur; remove the others from explain()")
 }
 
-// explain handles a kubeconfig for which only one loader fails. It counts deliberate differences by reason. Any
+// explain handles a kubeconfig that only one of the loaders rejects. It counts deliberate differences by reason. Any
 // other difference fails the test.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
@@ -104,7 +104,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, thei
 	require.Fail(k, "only one loader failed", "seed %d, files %s\nlistwatch: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
-// adjust applies the deliberate differences to client-go's settings.
+// adjust changes client-go's settings where listwatch differs deliberately, so that the settings can be compared.
 func (k *kubeconfigs) adjust(opts *kubeconfig.Options, theirs *outcome) {
 	if opts.Token != "" {
 		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // the certificate must not be sent, because a server prefers it over the token
@@ -169,8 +169,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns data if it is in PEM format or the file does not exist. Otherwise, it returns the file's content
-// without surrounding white space.
+// either returns the content of the file at path, without surrounding white space. If data is in PEM format, or if the
+// file cannot be read, either returns data instead.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {

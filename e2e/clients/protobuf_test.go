@@ -32,14 +32,14 @@ func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(r.body)}, nil
 }
 
-// rejection is an lw.Transport that rejects every request with code 410. Its value is the response body.
+// rejection is an lw.Transport that rejects every request with code 410. It contains the response body.
 type rejection []byte
 
 func (r rejection) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r), nil)
 }
 
-// rawMessage is an undecoded object with the metadata that the client has read.
+// rawMessage is an undecoded object with the metadata that the client needs.
 type rawMessage struct {
 	namespace, name, uid, resourceVersion string
 	message                               []byte
@@ -74,7 +74,7 @@ func encode(t testing.TB, object runtime.Object) []byte {
 	return b.Bytes()
 }
 
-// watchFrame returns a protobuf watch event, preceded by its length.
+// watchFrame returns a watch event in protobuf, preceded by its length, in the format of a watch.
 func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	event := metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: object}}
 	message, err := event.Marshal()
@@ -253,7 +253,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 func TestProtobufLengthsAreLimited(t *testing.T) {
 	_, err := watch(t, []byte{0x10, 0, 0, 0})
 	require.ErrorIs(t, err, lw.ErrTooLarge)
-	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // the client accepts no items before the kind of the list
+	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // includes the kind, because the client accepts items only after it
 	list := binary.AppendUvarint([]byte(podList), 1<<40)
 	err = listError(t, binary.AppendUvarint(append(list, 0x12), 1<<30))
 	require.ErrorIs(t, err, lw.ErrTooLarge)

@@ -99,8 +99,8 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	require.ErrorContains(t, err, "Client.Timeout must be zero")
 }
 
-// TestRestConfigRedirects checks that, unlike client-go's default, the redirect policy in docs/migration.md sends
-// no token to other hosts.
+// TestRestConfigRedirects checks that the redirect policy in docs/migration.md sends no token to other hosts.
+// client-go's default policy does.
 func TestRestConfigRedirects(t *testing.T) {
 	for name, follows := range map[string]bool{"client-go default": true, "redirect policy from the migration guide": false} {
 		t.Run(name, func(t *testing.T) {

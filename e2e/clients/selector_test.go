@@ -63,7 +63,7 @@ func FuzzSelectors(f *testing.F) {
 	})
 }
 
-// known reports whether every resource supports all fields of the selector.
+// known reports whether the selector contains only fields that every resource supports.
 func known(selector fields.Selector) bool {
 	for _, r := range selector.Requirements() {
 		if r.Field != "metadata.name" && r.Field != "metadata.namespace" {

@@ -72,7 +72,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// chosen is a codec that decodes into the objects that create returns.
+// chosen is a codec that decodes each object into a new object from create.
 type chosen struct {
 	lw.Codec[clientObject]
 	create func() clientObject
@@ -90,7 +90,7 @@ func (c chosen) Decode(s *lw.Scanned) (clientObject, error) {
 	return object, nil
 }
 
-// decodeAs encodes object as JSON and decodes it with the codec for the type of as.
+// decodeAs encodes object as JSON and decodes it with the codec for the type of the parameter as.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

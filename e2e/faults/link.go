@@ -105,8 +105,8 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate ends the response after the last forwarded byte and resets the connection to the server. Later data from the
-// client is dropped.
+// truncate makes the client read EOF after the last forwarded byte, and resets the connection to the server. It drops
+// later data from the client.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)
@@ -168,7 +168,7 @@ func (l *link) pause(ctx context.Context, d time.Duration) bool {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return ctx.Err() == nil // select chooses at random if both channels are ready
+		return ctx.Err() == nil // ctx may also be done, because select chooses at random if both channels are ready
 	case <-ctx.Done():
 		return false
 	}

@@ -80,7 +80,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	carrying.Go(l.up)
 	carrying.Go(l.down)
 	carrying.Wait()
-	if l.ctx.Err() == nil { // a reset could discard data that is still in transit
+	if l.ctx.Err() == nil { // no fault has reset the connections, and a reset here could discard data in transit
 		_ = client.Close()
 		_ = conn.Close()
 	}

@@ -27,8 +27,8 @@ const widgetsCRD = `{
   }
 }`
 
-// CreateCRD defines the custom resource widgets.lw.example.com/v1 of kind Widget, unless it is already defined. It
-// blocks until the API server serves the resource.
+// CreateCRD defines the custom resource widgets.lw.example.com/v1 of kind Widget, and blocks until the API server
+// serves it. It may be called again.
 func (c *Cluster) CreateCRD(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -134,8 +134,8 @@ func (c *Cluster) kubeconfig() []byte {
 	}, "", "  "))
 }
 
-// HTTPClient returns a new client that trusts the API server's CA and sends no credentials. The caller must close the
-// client's idle connections.
+// HTTPClient returns a new client that trusts the API server's CA and sends no credentials. After use, the caller must
+// call CloseIdleConnections.
 func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)

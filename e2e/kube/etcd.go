@@ -89,16 +89,16 @@ func (e *Etcd) Kill() {
 	}
 }
 
-// compactRevKey is the key that contains the revision of the latest compaction by an API server. Every API server
-// watches this key and drops its snapshots of older revisions. If a compaction does not write the key, the snapshots
-// remain.
+// compactRevKey is the key under which API servers store the revision of the latest compaction. Every API server
+// watches this key and then drops its snapshots of older revisions. Compact writes the key, because the snapshots would
+// remain otherwise.
 const compactRevKey = "compact_rev_key"
 
 // Compact removes etcd's history before the current revision and makes every earlier revision unusable for reads and
 // watches.
 //
-// A watch from revision N reads the history from N+1 on. Compacting at the current revision would keep watches from the
-// previous revision alive. So Compact increments the revision by two first.
+// A watch from revision N needs the history from N+1 on. A compaction at the current revision would therefore not
+// expire the previous revision. So Compact first makes two writes, which increment the revision by two.
 func (e *Etcd) Compact(ctx context.Context) error {
 	// This key is outside the API server's prefix, so writing it changes no object.
 	revision, err := e.post(ctx, "put", map[string]any{"key": []byte("listwatch/mark")})
@@ -121,7 +121,7 @@ func (e *Etcd) post(ctx context.Context, method string, params map[string]any) (
 	if err != nil {
 		return 0, err
 	}
-	req.Close = true // etcd may be killed before the next request
+	req.Close = true // a kept connection would be broken if etcd is killed before the next request
 	code, body, err := send(http.DefaultClient, req)
 	if err == nil && code != http.StatusOK {
 		err = statusError(http.MethodPost, url, code, body)

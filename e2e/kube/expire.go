@@ -14,8 +14,8 @@ const configMapsPath = "/api/v1/configmaps"
 // ExpireVersions makes all earlier resourceVersions expire. It kills the API server, compacts etcd and restarts the
 // API server. It returns when a watch from an earlier resourceVersion fails with 410 Expired.
 //
-// etcd is compacted while the API server is down. Its new watch caches therefore start after the compaction, and
-// clients cannot receive bookmarks during the compaction.
+// The API server is down during the compaction. The watch caches of the new server therefore start after the
+// compaction, and no client can receive a newer resourceVersion from a bookmark during the compaction.
 func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// Tests must not stop or restart this cluster.
+// shared is the cluster of all tests that do not stop or restart a server.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {

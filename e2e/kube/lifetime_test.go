@@ -98,8 +98,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. The same holds for packages
-// need and kubeassets, because this package imports them.
+// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. For the same reason,
+// packages need and kubeassets, which this package imports, must not import them.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

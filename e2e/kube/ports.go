@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// Ports must be below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). Otherwise, a client that dials
-// a stopped server could get the server's port as its local port, connect to itself, and block the port.
+// The servers use ports below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). Otherwise, a client
+// that dials a stopped server could get the server's port as its local port, connect to itself, and block the port.
 const (
 	firstPort = 20000
 	lastPort  = 32000

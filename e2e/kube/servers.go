@@ -33,7 +33,8 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,
-		// The tests compact etcd themselves. With an interval of 0, the API server would not notice these compactions.
+		// The interval is longer than any test, because the tests compact etcd themselves. With an interval of 0, the
+		// API server would not notice their compactions.
 		"--etcd-compaction-interval=24h",
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",

@@ -23,11 +23,12 @@ const (
 // noInitialEnd is part of the error for a streaming list that lacks the bookmark at its end.
 const noInitialEnd = "initial-events-end bookmark"
 
-// contradicted is a part of the text of the error for a watch that does not deliver a change within 5 seconds although a check
-// has shown it, for example because the connection stalls.
+// contradicted is part of the error for a watch that omits a change. The client has seen the change in a check before
+// the watch, but the watch does not deliver it within 5 seconds, for example because the connection stalls.
 const contradicted = "contradict the earlier state"
 
-// causes assigns names to errors. The first matching entry applies.
+// causes contains the errors that injected faults and server failures can cause, with their names. The first matching
+// entry applies.
 var causes = []struct {
 	target error
 	name   string

@@ -31,13 +31,13 @@ type follower struct {
 	calm     context.Context // done when the faults stop; later delays have no limit
 	logf     func(format string, args ...any)
 	last     error // cause of the latest interruption
-	wrong    error // error of an interruption that the injected faults cannot cause
+	wrong    error // an interruption that the injected faults cannot cause, and that therefore fails the test
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }
 
-// newFollower returns a follower of the ConfigMaps on the server at url. seed determines how long truncated
-// responses are.
+// newFollower returns a follower of the ConfigMaps on the server at url. seed determines the lengths at which responses
+// are truncated.
 func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	options := &lwhttp.Options{Token: s.cluster.AdminToken}
 	release := func() {}
@@ -81,7 +81,7 @@ func (s *soak) httpClient(http2 bool) *http.Client {
 	}}
 }
 
-// untilCalm returns a function that returns length() until ctx is done, and then -1, which means no limit.
+// untilCalm returns a function for wire.cut. It returns length() until ctx is done, and then -1, which means no limit.
 func untilCalm(ctx context.Context, length func() int) func() int {
 	return func() int {
 		if ctx.Err() != nil {

@@ -21,7 +21,7 @@ type kind struct {
 
 const (
 	selector    = "app=blue"
-	idleTimeout = 2 * time.Second // can be short because hundreds of events arrive per second
+	idleTimeout = 2 * time.Second // a healthy watch is never silent that long, because hundreds of events arrive per second
 )
 
 func kinds() []kind {

@@ -12,16 +12,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// replay applies a follower's changes to a map, without using the store. It returns an error for each invalid
+// replay applies a follower's changes to its own map, independently of the store. It returns an error for an invalid
 // change.
 //
-// Every write increments its object's serial number, even if the write recreates a deleted object. If an event
-// outside of a list skips a number, an earlier event was lost.
+// Every write increments the serial number of its object, even if it recreates a deleted object. A gap between the
+// numbers therefore shows that an event was lost, except after a list.
 type replay struct {
-	selective bool // a selector may hide writes, so that serial numbers have gaps
+	selective bool // whether a selector may hide writes, which allows gaps between serial numbers
 	held      map[lw.Key]*lw.Object
 	serials   map[lw.Key]int // latest serial number of each object; a list removes the objects that it does not contain
-	listing   bool           // a list has started but is not complete
+	listing   bool           // whether a list has started but is not complete
 }
 
 func newReplay(selective bool) *replay {
@@ -81,7 +81,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 }
 
 // number returns an error if the serial number of object is invalid or does not follow the previous one. With a
-// selector, numbers may be skipped.
+// selector, it accepts gaps.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := lw.KeyOf(object)
 	serial, err := strconv.Atoi(object.Get("data.serial").String())

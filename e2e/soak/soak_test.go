@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	betweenFaults   = 3 * time.Second // average delay before a fault of each connection
+	betweenFaults   = 3 * time.Second // average delay before a connection's next fault
 	betweenReports  = 5 * time.Second
 	extraTime       = time.Minute     // maximum extension of a run if a required failure has not happened
 	convergenceTime = 3 * time.Minute // must exceed the maximum retry delay of one minute

@@ -10,8 +10,8 @@ import (
 
 const remembered = 40
 
-// story contains the latest events of a follower, for failure messages. It keeps object events separately, because they
-// would displace all other events.
+// story contains the latest events of a follower, for failure messages. It keeps events about objects separately,
+// because they are so frequent that they would displace all other events.
 type story struct{ objects, others []string }
 
 func (s *story) add(event lw.Event[*lw.Object]) {

@@ -26,7 +26,7 @@ const (
 type state struct {
 	serial  int    // serial number of the latest known write
 	version string // resourceVersion; empty if the ConfigMap does not exist
-	unsure  bool   // the result of the latest write is unknown
+	unsure  bool   // whether the result of the latest write is unknown
 }
 
 // writer creates, updates and deletes its own ConfigMaps.

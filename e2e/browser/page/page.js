@@ -1,11 +1,11 @@
-// Defines functions that tests call in a page. The functions identify collections by name, because only data can be
-// passed between a test and its page.
+// Defines functions that tests call in a page. A test passes the name of a collection instead of the collection,
+// because it can exchange only data with the page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
 
 globalThis.stage = {
-  followed, // by name
+  followed, // collections by name
 
   /** Imports the package from a folder of the server and initializes it. */
   async load(options = {}, folder = '/listwatch') {
@@ -38,7 +38,8 @@ globalThis.stage = {
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
   /**
-   * Returns the state and the objects of a collection. `replayed` contains the objects that result from the changes.
+   * Returns the state and the objects of a collection. `replayed` contains the objects that result from applying all
+   * changes, and must equal the objects.
    */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)

@@ -11,9 +11,9 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// runEtcd runs etcd with its own flags until SIGTERM or SIGINT. Test data does not need to survive a power failure, and
-// fsync dominates the cost of a write. The interval is how often etcd reports its revision to an idle watch, which
-// limits the lag of the API server's bookmarks. Kubernetes clusters use the same value.
+// runEtcd runs etcd with its own flags until SIGTERM or SIGINT. It turns off fsync, because fsync makes writes slow and
+// test data need not survive a power failure. etcd reports its revision to idle watches every 5 seconds, as in
+// Kubernetes clusters, because longer intervals would delay the API server's bookmarks.
 func runEtcd(args []string) {
 	etcdmain.Main(append([]string{"etcd", "--unsafe-no-fsync", "--watch-progress-notify-interval=5s", "--log-level=warn"}, args...))
 }
