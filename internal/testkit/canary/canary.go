@@ -49,8 +49,8 @@ func (s Secrets) Absent(t testing.TB, where, text string) {
 	}
 }
 
-// AbsentFrom fails the test if a file in folder contains a secret or does not have mode 0600. It returns the number of
-// files.
+// AbsentFrom fails the test if a file in folder contains a secret, or if other users may access the file because its
+// mode is not 0600. It returns the number of files, so that the caller can check that there are any.
 func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func forms(secret string) map[string]string {
 		"escaped for HTML":         strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
 	}
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
-		for shift := range 3 { // 0 to 2 preceding bytes shift the base64 encoding of the secret
+		for shift := range 3 { // the base64 encoding depends on the position of the secret: base64 encodes three bytes at a time
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
 			first, last := (shift*8+5)/6, len(text)-1 // the base64 characters that encode only bits of the secret
 			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]

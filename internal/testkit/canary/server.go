@@ -113,7 +113,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // status returns a Status that repeats the request's token in every string. The message is so long that clients
-// truncate it in the middle of the token.
+// truncate it in the middle of a token, because they must also redact the part of the token that remains.
 func status(r *http.Request) string {
 	token := r.Header.Get("Authorization")
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(token))

@@ -14,9 +14,9 @@ type command struct {
 	at           string
 	text         string
 	above, below string // output before and after "^C"
-	interrupted  bool   // the output contains "^C"
-	statusAsked  bool   // the next command prints the exit status with "echo $?"
-	like         bool   // the block is marked "like", so numbers in the output may differ
+	interrupted  bool   // whether the output contains "^C"
+	statusAsked  bool   // whether the next command is "echo $?", which prints the exit status of this command
+	like         bool   // whether the block is marked "like", so numbers in the output may differ
 }
 
 // commands returns a block's commands. In a console block, a command starts with "$ " and continues after a
@@ -62,7 +62,7 @@ var execStart = regexp.MustCompile(`(?m)^ExecStart=\S*/(.*)$`)
 // ends matches lwcat commands that exit by themselves or run in the background.
 var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|version)\b|\| head|&$`)
 
-// goesOn reports whether the command runs until the test interrupts it.
+// goesOn reports whether the command runs until the test interrupts it. Most lwcat commands watch forever.
 func (c command) goesOn() bool {
 	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
 }
@@ -80,10 +80,10 @@ func (c command) watches() int {
 var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +
 	`\b[0-9.]+(?:µs|ms|s|m|h)\b|[ \t]+|\d+`)
 
-// pattern returns a regular expression for the printed output. Times, durations, UIDs and the width of spaces may
-// differ from shown. "…" stands for any text or, alone on a line, for any lines. If shown is empty, any output
-// matches. If the command must be interrupted, it may print more than shown. In a block marked "like", numbers may
-// differ and lines may be added.
+// pattern returns a regular expression that matches the printed output. shown is the output in the document. Times,
+// durations, UIDs and the width of spaces may differ. "…" represents any text or, alone on a line, any lines. If shown
+// is empty, any output matches. A command that must be interrupted may print more than shown. In a block marked "like",
+// numbers may differ and lines may be added.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

@@ -1,9 +1,9 @@
-// Package docs tests the documentation. Its tests compile the Go code in all Markdown files and run the commands.
-// They also check that the tests, error messages and files that the documents mention exist. CONTRIBUTING.md
-// describes the rules.
+// Package docs tests the documentation. Its tests compile the Go code in all Markdown files and run the commands. They
+// also check that the tests, error messages and files that the documents mention exist. CONTRIBUTING.md describes the
+// rules.
 //
-// The package finds code blocks and compiles Go blocks. Other modules use it to compile blocks that need
-// dependencies which only they have.
+// The exported functions find code blocks and compile Go blocks. The tests of other modules call them for blocks that
+// need the dependencies of these modules.
 package docs
 
 import (

@@ -24,8 +24,8 @@ func read(t *testing.T) []Block {
 	return blocks
 }
 
-// languages maps each language that a block may have to the test that checks such blocks. Output without a command
-// uses "text".
+// languages maps each language that a block may have to the test that checks blocks in this language. Blocks that
+// contain output without a command use "text".
 var languages = map[string]string{
 	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommandsPrintTheShownOutput",
@@ -111,7 +111,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// orReadable returns target, or one of its files if target is a folder.
+// orReadable returns target, or one of its files if target is a folder, so that the caller can read it.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))

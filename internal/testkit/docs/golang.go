@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Module describes how to compile a module's Go blocks. A block marked "go" belongs to the main module. A block
-// marked "go e2e/clients" belongs to the module in that folder.
+// Module describes how to compile the Go blocks that belong to a module. A block marked "go" belongs to the main
+// module. A block marked "go e2e/clients" belongs to the module in that folder.
 type Module struct {
 	Folder string            // relative to the repository's root; "" for the main module
 	Names  map[string]string // import paths of packages that fragments may use without an import, by package name
@@ -90,7 +90,7 @@ func (c *Compiler) Check(b Block) error {
 }
 
 var (
-	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may also match other strings, which do no harm
+	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may also match other strings, which go list -e ignores
 	importDecls = regexp.MustCompile(`^(?:import (?:\([^)]*\)|.*)\n\s*)*`)
 	leftOutLine = regexp.MustCompile(`(?m)^\s*…$`)
 	leftOutBody = regexp.MustCompile(`\{ … \}`)

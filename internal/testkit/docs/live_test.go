@@ -20,7 +20,7 @@ const (
 	worker  = `{"metadata":{"name":"worker-0","namespace":"shop","labels":{"app":"worker"}},"spec":{"nodeName":"n1"}}`
 )
 
-// fixed contains objects that never change. Each element consists of a resource and the JSON of an object.
+// fixed contains objects that never change. Each element consists of the name of a resource and an object in JSON.
 var fixed = [][2]string{
 	{"namespaces", `{"metadata":{"name":"shop"}}`},
 	{"services", `{"metadata":{"name":"web"}}`},
@@ -48,8 +48,8 @@ var changing = [][3]string{
 	{"deployments.apps", fmt.Sprintf(deployment, "1.27"), fmt.Sprintf(deployment, "1.28")},
 }
 
-// deployment is a Deployment whose rollout is complete. Its observedGeneration is large so that it stays ahead of
-// the generation, which each change increments.
+// deployment is a Deployment whose rollout is complete. observedGeneration is so large that the generation, which each
+// change increments, never exceeds it.
 const deployment = `{"metadata":{"name":"web","labels":{"app":"web"}},` +
 	`"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"web","image":"nginx:%s"}]}}},"status":{"observedGeneration":1000000,` +
 	`"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1,"conditions":[{"type":"Available","status":"True"}]}}`

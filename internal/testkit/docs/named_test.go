@@ -37,7 +37,7 @@ func TestMentionedTestsAndFilesExist(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		for _, span := range Span.FindAllStringSubmatch(prose(t, file), -1) {
-			if filepath.Base(file) != "CHANGELOG.md" { // may mention deleted tests and files
+			if filepath.Base(file) != "CHANGELOG.md" { // the changelog may mention deleted tests and files
 				require.NoError(t, missing(file, span[1]))
 			}
 		}

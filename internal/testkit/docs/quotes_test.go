@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// quotes maps a document to the program that it quotes, and to the module that its Go blocks belong to.
+// quotes maps each document that quotes a program to the program's file, and to the module to which the document's Go
+// blocks belong.
 var quotes = map[string]struct{ module, file string }{
 	"docs/tutorials/go-service.md": {"", "examples/service/main.go"},
 	"docs/tutorials/controller.md": {"e2e/clients", "examples/clientgo/environment/controller.go"},
@@ -35,8 +36,8 @@ func TestWrongQuotesAreFound(t *testing.T) {
 	require.NoError(t, isQuote(Block{Text: "func main() {\n\t…\n\tflag.Parse()\n"}, file))
 }
 
-// isQuote returns an error if file does not contain the block's lines. "…" in the block stands for omitted lines.
-// Indentation may differ.
+// isQuote returns an error if file does not contain the block's lines. "…" in the block represents omitted lines. The
+// indentation may differ.
 func isQuote(b Block, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {

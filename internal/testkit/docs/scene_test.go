@@ -82,7 +82,7 @@ func (s *scene) play(b Block) error {
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
 			if err != nil || strings.Contains(c.text, "go run ") {
-				return err // skip the rest of the block, which may need this program
+				return err // skips the rest of the block, which may need this program
 			}
 			continue
 		}
@@ -158,8 +158,8 @@ const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "co
 	{"name": "staging", "context": {"cluster": "here"}}, {"name": "production", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more contains the definitions of resources that documents use but lwtest does not serve by default. It also gives Pods
-// the columns that kubectl shows.
+// more defines resources that documents use but lwtest does not serve by default. It also redefines Pods, so that they
+// have the columns that kubectl shows.
 var more = []string{
 	sample.Definition("jobs.batch", "v1", "Job", ""),
 	sample.Definition("events.events.k8s.io", "v1", "Event", ""),

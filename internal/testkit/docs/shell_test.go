@@ -27,7 +27,7 @@ type shell struct {
 	*testing.T
 	in         io.WriteCloser
 	pid        string // path of the file with the process ID of the latest lwcat process
-	background bool   // a background process is running and may print at any time
+	background bool   // whether a background process is running, which may print at any time
 
 	mu     sync.Mutex
 	out    []byte // output that has not been compared yet
@@ -87,7 +87,7 @@ func (s *shell) Write(p []byte) (int, error) {
 }
 
 // printed returns the output that has not been compared yet, whether the command has exited, and its exit status.
-// before is begin's result.
+// before is the result of begin.
 func (s *shell) printed(before int) (text string, done bool, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *shell) drop(n int) {
 	s.out = s.out[n:]
 }
 
-// begin starts a command. It returns how many commands had exited before that.
+// begin starts a command. It returns how many commands had exited before, so that printed notices when this one exits.
 func (s *shell) begin(text string) (before int) {
 	_ = os.Remove(s.pid)
 	s.mu.Lock()
@@ -120,9 +120,9 @@ func (s *shell) interrupt() bool {
 	return err == nil && malformed == nil && syscall.Kill(pid, syscall.SIGINT) == nil
 }
 
-// run waits until a command has exited and printed the output shown. If the command does not exit by itself, run
-// interrupts it once the output above "^C" has appeared. If there is none, run interrupts the command when watches
-// returns true.
+// run runs a command and waits until it has exited and printed the output in the document. If the command does not exit
+// by itself, run interrupts it once the output above "^C" has appeared. Without such output, run interrupts the command
+// when watches returns true.
 func (s *shell) run(c command, watches func() bool) error {
 	s.Log(c.at, c.text)
 	s.background = s.background || strings.HasSuffix(c.text, "&")

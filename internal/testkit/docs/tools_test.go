@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// known contains programs that the tests do not run because they are slow or not part of this repository. Its
-// functions check the arguments for make and go.
+// known contains programs that the tests do not run, because they are slow or not part of this repository. For make and
+// go, a function checks the arguments instead.
 var known = map[string]func(folder string, words []string) error{
 	"make":    makes,
 	"go":      goes,

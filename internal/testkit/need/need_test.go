@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorder records whether need skipped or failed a test.
+// recorder is a testing.TB that records whether package need skips or fails the test.
 type recorder struct {
 	testing.TB
 	how string

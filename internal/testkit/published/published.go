@@ -1,8 +1,8 @@
 // Package published keeps benchmark results in bench/results, and copies them into the documents. Its test fails if a
 // figure in a document differs from the last saved result.
 //
-// A document names its figures itself, so that nobody has to list them elsewhere. A comment with the name of a run
-// precedes a table, in which the first cell of a row and the header of a column name a figure:
+// Comments in a document name its figures, so there is no separate list of figures. A comment with the name of a run
+// precedes each table. In the table, the first cell of a row and the header of a column name a figure:
 //
 //	<!--start-->
 //	| | listwatch | client-go |
@@ -54,7 +54,7 @@ func (r Results) Ratios(row, column string, values, divisors []float64) {
 	r.Range(row, column, ratios)
 }
 
-// name ignores backquotes, with which documents mark code.
+// name returns the name of a figure. It removes backquotes, because documents use them to mark code.
 func name(row, column string) string { return strings.ReplaceAll(row+" | "+column, "`", "") }
 
 // Save replaces the results of a run in bench/results, and updates the documents under root. It saves only figures that
@@ -89,7 +89,7 @@ func Check(root, run string, results Results) error {
 
 func file(root, run string) string { return filepath.Join(root, "bench", "results", run+".json") }
 
-// update returns the documents with the figures of one run, and the figures of the run that they contain.
+// update returns the text of each document with the figures of one run, and the figures that the documents use.
 func update(root, run string, results Results) (texts map[string]string, used Results, err error) {
 	texts, used = map[string]string{}, Results{}
 	for _, document := range documents {
@@ -183,8 +183,8 @@ func show(values []float64) string {
 	return low + " to " + high
 }
 
-// format returns a number with two significant digits, or with all digits before the decimal point and separators
-// between thousands. Measurements are not more precise than that.
+// format returns a number with two significant digits, because measurements are not more precise. Larger numbers have
+// all digits before the decimal point, and separators between thousands.
 func format(v float64) string {
 	if v < 10 {
 		return strconv.FormatFloat(v, 'g', 2, 64)

@@ -42,7 +42,7 @@ func TestDocumentsContainTheLastResults(t *testing.T) {
 		results := load(t, root, run)
 		texts, used, err := update(root, run, results)
 		require.NoError(t, err)
-		// Every result must appear in a document, because otherwise nobody would notice if it were wrong.
+		// Every result must appear in a document, because nobody would notice a mistake in a hidden result.
 		require.Equal(t, used, results, "bench/results/%s.json contains a figure that no document contains", run)
 		for document, updated := range texts {
 			text := read(t, root, document)
@@ -73,7 +73,7 @@ func TestBenchmarksOwnEveryTable(t *testing.T) {
 	}
 }
 
-// Without the exact form of a comment, fill would leave its figure alone.
+// fill would silently skip the figure of a comment that does not have the exact form.
 func TestEveryCommentNamesAFigure(t *testing.T) {
 	for _, document := range documents {
 		text := read(t, root, document)
@@ -116,7 +116,7 @@ func TestSaveUpdatesSentences(t *testing.T) {
 	words := strings.Join(strings.Fields(read(t, folder, "README.md")), " ")
 	require.Contains(t, words, "is 1,234<!--binary: size, MB | listwatch--> MB, and 7<!--binary: size, MB | client-go--> MB")
 	require.Contains(t, read(t, folder, documents[0]), "| size, MB | 1,234 | 7 |\n")
-	for _, shown := range []string{"700 to 800", "not measured", "0.5"} { // each must be found again
+	for _, shown := range []string{"700 to 800", "not measured", "0.5"} { // each format must be replaceable again
 		results = load(t, root, "store")
 		results.Set("snapshot, wall time", "listwatch, ns", map[string][]float64{"700 to 800": {700, 800}, "0.5": {0.5}}[shown]...)
 		require.NoError(t, Save(folder, "store", results))

@@ -24,8 +24,8 @@ const (
 // platforms contains the environment variables that select the native platform or browsers.
 var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
 
-// heavy contains the packages that the WASM module must not import, even indirectly, and why. A size is how much a
-// WASM module grows, after compression with brotli 11. docs/dependencies.md explains the measurements.
+// heavy contains the packages that the WASM module must not import, even indirectly, with the reasons. A size is the
+// growth of a WASM module after compression with brotli 11. docs/dependencies.md explains the measurements.
 var heavy = map[string]string{
 	"net/http":                     "1.55 MB; browsers have fetch",
 	"net/url":                      "199 kB; a few lines of code can escape paths",
@@ -79,8 +79,8 @@ type importing struct {
 	imports []string
 }
 
-// imports returns the imports of all packages that have files for the platform. Some of them do not compile there,
-// because they import packages without files for the platform.
+// imports returns the imports of all packages that have files for the platform. It tolerates packages that do not
+// compile on the platform, because their imports have no files for it.
 func imports(t *testing.T, platform []string) (all []importing) {
 	t.Helper()
 	for _, line := range goList(t, platform, "-e", "-f", `{{if .GoFiles}}{{.ImportPath}}{{range .Imports}},{{.}}{{end}}{{end}}`, "./...") {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// vulncheck runs a make target with a shell script instead of govulncheck. It returns the printed lines. The
-// variable GO=true makes all go commands succeed without doing anything.
+// vulncheck runs a make target with a shell script instead of govulncheck, and returns the printed lines. With GO=true,
+// make runs the command true instead of go, so that no go command does anything.
 func vulncheck(t *testing.T, script string, args ...string) (lines []string, err error) {
 	need.Program(t, "make", "on Debian: apt install make")
 	makefile, err := filepath.Abs(filepath.Join(root, "Makefile"))
@@ -56,7 +56,7 @@ func TestVulncheckFailsForVulnerabilities(t *testing.T) {
 	require.Equal(t, "No vulnerabilities found.", lines[len(lines)-1])
 }
 
-// vulncheck must be the stage's last check. Otherwise, its notice would be lost in the middle of the output.
+// vulncheck must be the last check of its stage. Otherwise, its notice would be lost in the middle of the output.
 func TestVulncheckIsTheLastCheckOfLint(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)

@@ -72,7 +72,7 @@ func (p Pod) members() string {
 	var text strings.Builder
 	text.Grow(2 * len(lines))
 	text.WriteString(parts[0])
-	for _, part := range parts[1:] { // os.Expand would take much longer than the benchmarks' server may
+	for _, part := range parts[1:] { // os.Expand would take too long for the benchmarks' server
 		name, rest, _ := strings.Cut(part, "}")
 		text.WriteString(values[name])
 		text.WriteString(rest)

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// command is a request from a test. Do is its name. Each other field's comment starts with the commands that use
-// the field.
+// command is a request from a test. Do is the name of the command. The comments of the other fields start with the
+// commands that use the field.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
@@ -41,7 +41,7 @@ type command struct {
 // cluster is an API server that tests control. Unless stated otherwise, commands operate on its ConfigMaps.
 type cluster struct {
 	*lwtest.Server
-	end  map[string]func() // ends the effect of the command "hold", or of "revoke" for a token
+	end  map[string]func() // functions that end the effect of the command "hold", or of "revoke" for a token
 	pods []sample.Pod      // Pods created by the command "fill"
 }
 
@@ -175,7 +175,8 @@ func (c *cluster) look() any {
 	}
 }
 
-// isWholeList reports whether a request lists the collection. A list with limit 1 only checks the server's history.
+// isWholeList reports whether a request lists the collection. The package sends a list with limit 1 only to check that
+// the server still has the history of the saved objects.
 func isWholeList(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") != "1" }
 
 // sends returns a function that reports whether a request contains the token.
@@ -197,7 +198,7 @@ func (c *cluster) touch(random *rand.Rand, n int) error {
 	return c.putPods(changed)
 }
 
-// given matches the fields that the server sets, so a client must not write them.
+// given matches the fields that a write must not contain, because the server sets them.
 var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 
 func (c *cluster) putPods(pods []sample.Pod) error {

@@ -56,7 +56,7 @@ func guarded(h http.Handler) http.Handler {
 	})
 }
 
-// untyped returns a handler that serves WASM modules with the wrong Content-Type.
+// untyped returns a handler that serves WASM modules with a wrong Content-Type, like a badly configured server.
 func untyped(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".wasm") {

@@ -51,7 +51,7 @@ func Handler() http.Handler {
 
 type server struct {
 	sent, waiting, handshakes atomic.Int64
-	seen                      sync.Map // names of the plain requests to /once
+	seen                      sync.Map // names in the plain requests that /once has received
 }
 
 // allow adds CORS headers that permit requests from pages of any origin.

@@ -54,11 +54,11 @@ func (dial Proxy) ServeSocks(l net.Listener) {
 	}
 }
 
-// greet performs the SOCKS5 handshake and returns a connection to the requested address. It does not check each read and
-// write, because after an error the last read fails, too.
+// greet performs the SOCKS5 handshake and returns a connection to the requested address. It checks only the last read
+// for errors, because this read also fails after an earlier error.
 func (dial Proxy) greet(client net.Conn) (net.Conn, error) {
 	in := bufio.NewReader(client)
-	field := func(skip int) string { // skips bytes, and reads a length and as many bytes
+	field := func(skip int) string { // skips some bytes, and then reads a field that starts with its length
 		_, _ = in.Discard(skip)
 		length, _ := in.ReadByte()
 		text := make([]byte, length)
