@@ -1,7 +1,6 @@
 // Adds a bill of materials in the CycloneDX 1.6 format to a release folder that contains lwcat for each platform. It
-// lists Go and all modules in the programs. The npm package's WASM module contains a subset of them. The output is
-// reproducible.
-// Usage: node bom.mjs FOLDER
+// lists Go and all modules in these programs. It therefore also covers the npm package, because the WASM module
+// contains only some of them. The output is reproducible. Usage: node bom.mjs FOLDER
 import { execFileSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Prints the original and the compressed size of a file. Fails if the compressed size exceeds the budget in kB. With
-// WRITE=1, it also updates the size in the documents.
+// Prints the original size of a file and the size after compression. Fails if the compressed size exceeds the budget in
+// kB. With WRITE=1, it also updates the size in the documents.
 // Usage: node size.mjs FILE BUDGET
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -20,7 +20,7 @@ const (
 )
 
 // widest is the maximum number of zero bytes between joined segments. Any value is correct, because memory is initially
-// zero. The few longer gaps are zeroed variables. Joining across them would only make the file larger.
+// zero. The few longer gaps contain zeroed variables, and joining across them would only make the file larger.
 const widest = 1024
 
 var errShape = errors.New("wasmpack: the input is not a wasm module from the Go compiler")
@@ -63,7 +63,7 @@ type segment struct {
 }
 
 // join returns a data section in which close segments are joined. Go's linker omits each run of eight zero bytes and
-// starts a new segment after it, and the addresses of these tens of thousands of segments do not compress. Overlapping
+// starts a new segment after it. The addresses of these tens of thousands of segments do not compress well. Overlapping
 // segments remain separate, because the later one overwrites the earlier one.
 func join(content []byte) []byte {
 	in := reader(content)

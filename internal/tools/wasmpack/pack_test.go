@@ -118,7 +118,7 @@ func TestRejectsMalformedFunctionTables(t *testing.T) {
 	}
 }
 
-// The other tests of this package serve as the program, because their results depend on much initial data.
+// The program is this package's own test binary, because the results of its other tests depend on much initial data.
 func TestPackedProgramRuns(t *testing.T) {
 	from, to := programs(t)
 	args := []string{"-test.v", "-test.run", "^Test(Joins|Rejects|Clears)"}
