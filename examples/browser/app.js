@@ -28,8 +28,8 @@ import { resetAnnouncements, showState } from './statusview.js'
  * @import { Status } from './status.js'
  */
 
-const FRAME = 6 // time per frame for reading rows, in milliseconds
-const ARRANGE = 120 // time between sorts while a list arrives, in milliseconds
+const FRAME = 6 // time per frame for reading rows, in milliseconds; short, so that scrolling stays smooth
+const ARRANGE = 120 // time between sorts while a list arrives, in milliseconds, because each sort may move all rows
 const DRAW = 500 // time between redraws that only update ages, in milliseconds
 
 class App {
@@ -85,7 +85,7 @@ class App {
     this.#scope.names(names)
   }
 
-  // Asks for another token if the server rejected the current token. Otherwise it retries immediately.
+  // Retries immediately, or asks for another token if the server rejected the current one.
   #retry() {
     const state = this.#session.waiting ?? this.feed?.state
     if (state && needsToken(state)) this.#session.change(explain(state.cause).long)
@@ -121,8 +121,8 @@ class App {
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
-  // Closes the previous collection and watches the collection of the route. Columns that only the server can define are
-  // requested first.
+  // Closes the previous collection and watches the collection of the route. If the page has no columns for the
+  // collection, it requests the server's columns first.
   #follow() {
     const resource = this.#resourceOf(this.#navigation.route), title = titleOf(resource)
     this.leave()
@@ -200,7 +200,7 @@ class App {
   }
 
   /**
-   * Refreshes the collections after a reconnect, and when the server no longer has the current collection.
+   * Refreshes the menu of collections after a reconnect, and when the server no longer has the current collection.
    * @param {Status} state
    */
   #look({ phase, cause }) {

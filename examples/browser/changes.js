@@ -13,7 +13,8 @@ import { h, setText } from './dom.js'
  * @typedef {object} Pair The objects before and after a change.
  * @property {Kube} [old]
  * @property {Kube} [object]
- * @property {boolean} [complete] false if only the table's partial objects are available; undefined while the full objects may still arrive
+ * @property {boolean} [complete] whether these are the full objects; false if they will not arrive, undefined if they
+ * still may
  * @property {string} [reason] why the full objects are missing
  */
 

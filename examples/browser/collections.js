@@ -46,7 +46,7 @@ export class Collections {
   }
 
   /**
-   * Loads the collections once. Returns whether to retry after the delay.
+   * Loads the collections once. Resolves with true if the caller must retry after the delay.
    * @param {Link} link
    * @param {number} attempt
    * @param {number} delay

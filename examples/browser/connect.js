@@ -1,4 +1,5 @@
-// Manages the server and the token of the page. The page's URL contains the server. The token is kept only in memory.
+// Manages the server and the token of the page. The URL of the page contains the server. The token stays in memory, so
+// that the next user of the browser cannot read it.
 
 import { $, $of } from './dom.js'
 

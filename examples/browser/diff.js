@@ -11,7 +11,7 @@ const isObject = (value) => value !== null && typeof value === 'object'
 /**
  * Returns the fields that differ. Each difference has a path to display, such as `status.conditions[Ready].status`, the
  * keys of the field in the newer object, and both values. A missing value is undefined. Array elements are matched by
- * name, so that an inserted element does not change all others.
+ * name, because an inserted element would otherwise change all elements after it.
  * @param {unknown} old
  * @param {unknown} now
  */

@@ -38,8 +38,8 @@ export async function discover(link) {
 }
 
 /**
- * Returns a discovery document. It requests one format at a time, because a longer Accept header would require CORS
- * permission from the server.
+ * Returns a discovery document. It requests one format at a time, because a browser sends a longer Accept header only
+ * if the server permits it with CORS headers.
  * @param {Link} link
  * @param {string} path
  */

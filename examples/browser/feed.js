@@ -1,4 +1,4 @@
-// A feed is a watched collection with its rows, history and status.
+// Defines the feed: a watched collection with its rows, history and status.
 
 import { listWatch } from './listwatch/index.js'
 import { fieldsOf } from './columns/fields.js'
@@ -89,7 +89,7 @@ export class Feed {
     const { resourceVersion: after = '', phase } = this.state
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
     this.#version = after
-    if (phase === 'live' && !this.#live) this.#versions?.close() // requests that have failed may succeed now
+    if (phase === 'live' && !this.#live) this.#versions?.close() // the next Versions repeats failed requests, which may succeed now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
   }
@@ -145,8 +145,8 @@ export class Feed {
 }
 
 /**
- * Returns the options of a collection. The next user of the browser could read saved objects. The page therefore saves
- * neither Secrets nor objects of a server that requires a token.
+ * Returns the options of a collection. The page saves neither Secrets nor objects of a server that requires a token,
+ * because the next user of the browser could read saved objects.
  * @param {Resource} resource
  * @param {string} namespace
  * @param {string} token

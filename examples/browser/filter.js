@@ -3,8 +3,8 @@
 /** @import { Row } from './row.js' */
 
 /**
- * Returns the string that a row's search text must contain to match a term. "app=web" matches a whole line of that
- * text, and "app=" matches the start of a line.
+ * Returns the string that the search text of a row must contain to match a term. In the search text, each pair such as
+ * "app=web" is a line. The term "app=web" matches only this whole line, and "app=" matches the start of a line.
  * @param {string} term
  */
 const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)

@@ -35,8 +35,8 @@ export class Navigation {
   }
 
   /**
-   * Shows the route of the page's URL after the Back button or a link has changed the URL. Back closes the details pane
-   * and keeps the search and the order that the user has chosen since the pane was opened.
+   * Shows the route of the page's URL after the Back button or a link has changed the URL. If Back closes the details
+   * pane, the page keeps the search and the order that the user has chosen while the pane was open.
    * @param {Route} route
    */
   #visited(route) {

@@ -4,7 +4,8 @@
  * @import { Change, Item } from './listwatch/index.js'
  * @import { Column, Kube } from './columns/format.js'
  *
- * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change and the columns that differ.
+ * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change and
+ * the columns that differ.
  */
 
 /**
@@ -12,7 +13,7 @@
  * parsed.
  */
 export class Row {
-  gone = false
+  gone = false // whether the object was deleted; the table still shows the row for a moment
   left = false // whether the row was removed from the table
   version = 0 // the number of visible changes
   placed = false // whether the row is in the view
@@ -32,7 +33,7 @@ export class Row {
   status
   /** @type {string | undefined} The status under which the row is counted. */
   counted
-  /** @type {string[] | undefined} The strings of the columns before the first unread change. */
+  /** @type {string[] | undefined} The columns before the first unread change, to find the cells that differ. */
   was
   /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
   past

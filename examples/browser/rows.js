@@ -20,12 +20,12 @@ export class Rows {
   #all = new Map()
   #columns
   #order
-  /** @type {Set<Row>} */
+  /** @type {Set<Row>} Rows whose objects have not been parsed since their last change. */
   #unread = new Set()
   /** @type {Set<Row>} Rows that may have moved in the view. */
   #moved = new Set()
   #allMoved = false // whether all rows may have moved
-  /** @type {Set<Row>} */
+  /** @type {Set<Row>} Rows with a mark, including deleted rows. */
   #marked = new Set()
   #gone = 0 // the number of deleted rows that are still shown
   #filter = new Filter()
@@ -80,8 +80,8 @@ export class Rows {
   }
 
   /**
-   * Reads rows for sorting, searching and counting until `enough()` returns true, so that the page stays responsive. Returns
-   * whether unread rows remain.
+   * Reads rows, because sorting, searching and counting need their cells. Stops when `enough()` returns true, so that
+   * the page stays responsive. Returns whether unread rows remain.
    * @param {() => boolean} enough
    */
   read(enough) {

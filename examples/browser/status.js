@@ -118,7 +118,7 @@ export function staleness(state, size, now) {
 }
 
 /**
- * Reports whether the number of objects is known. This requires a complete list, now or at an earlier visit.
+ * Reports whether the number of objects is known, because a list was completed now or at an earlier visit.
  * @param {Status} state
  * @param {number} size
  */

@@ -1,4 +1,5 @@
-// Sets the theme before the page is rendered. This script runs early because it is not a module.
+// Sets the theme before the page is rendered, so that the page does not flicker. Unlike modules, a plain script runs
+// before the first rendering.
 {
   const KEY = 'listwatch-theme', THEMES = ['auto', 'light', 'dark']
   const LOOKS = [['◐', 'system setting'], ['☀', 'light'], ['☾', 'dark']]

@@ -1,6 +1,6 @@
-// Loads current and past versions of a row's full object. The table contains only a few fields, and servers keep past
-// versions for some minutes. It does not open a watch, because browsers allow only six connections to an HTTP/1.1
-// server.
+// Loads the full object of a row in current and past versions, because the table contains only a few fields. Servers
+// keep past versions for some minutes. Versions opens no watch, because browsers allow only six connections to an
+// HTTP/1.1 server.
 
 import { RequestError, get } from './request.js'
 

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
-// preferred is the dashboard's address unless its port is in use. The port is fixed, so that an open page
+// preferred is the dashboard's address, unless another process uses the port. The port is fixed, so that an open page
 // reconnects when the demo restarts.
 const preferred = "127.0.0.1:8484"
 

@@ -51,8 +51,8 @@ func follow(url string) (*follower, error) {
 	return f, nil
 }
 
-// finish waits until the store has received a last write, stops the follower and prints a summary. It returns an error
-// if the store differs from the server's Pods. The limit of a minute is the longest retry delay.
+// finish makes a last write, waits until the store has received it, stops the follower and prints a summary. It returns
+// an error if the store differs from the server's Pods. It waits for up to a minute, which is the longest retry delay.
 func (f *follower) finish(server *lwtest.Server) error {
 	last, err := server.Put("pods", `{"metadata":{"name":"last"}}`)
 	if err != nil {

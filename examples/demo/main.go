@@ -90,19 +90,19 @@ func demo(ctx context.Context, duration time.Duration) error {
 	return errors.Join(err, <-disturbing, f.finish(server))
 }
 
-// startServer starts the embedded API server. Its resourceVersions begin with the time, so that those from earlier
-// runs at the same address have expired. Otherwise, an open page could resume its watch and keep the earlier run's
-// objects.
+// startServer starts the embedded API server. Its resourceVersions start at the current time, so that the
+// resourceVersions of earlier runs have expired. Otherwise, an open page could resume its watch and keep the objects of
+// an earlier run.
 func startServer() (*lwtest.Server, error) {
 	return lwtest.Start(&lwtest.Options{Revision: time.Now().Unix()})
 }
 
-// outage is how long disturb stops the server. The simulated cluster still changes the stopped server's objects.
+// outage is how long disturb stops the server. The simulated cluster still changes objects, so clients must catch up.
 const outage = 700 * time.Millisecond
 
-// disturb alternately drops all connections and restarts the server until ctx is done. A restart discards the history,
-// so that clients must relist. A failure happens whenever a quarter of duration has passed. If duration is 0, the first
-// failure happens after 15 seconds, and another every 150 seconds.
+// disturb causes failures until ctx is done. It alternately drops all connections and restarts the server. A restart
+// discards the history, so that clients must relist. A failure happens after every quarter of duration. If duration is
+// 0, the first failure happens after 15 seconds, and another every 150 seconds.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	first, every := duration/4, duration/4
 	if duration == 0 {

@@ -28,7 +28,7 @@ import (
 // Entry is a key and its value. It must not be modified.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // for a deleted key, its last value; empty if etcd has compacted that value
+	Value    []byte `json:"value"` // a deleted key has its last value, or an empty value if etcd has compacted the last one
 	Created  string `json:"create_revision"`
 	Revision string `json:"mod_revision"` // revision of the last write or of the deletion
 }
@@ -83,7 +83,7 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 	return page
 }
 
-// errTimeout is the cause when a watch is canceled at its timeout. etcd itself has no timeout for watches.
+// errTimeout is the cancellation cause of a watch that reaches its timeout. etcd itself has no timeout for watches.
 var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.

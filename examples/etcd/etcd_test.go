@@ -21,9 +21,9 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// gateway simulates an etcd server. It responds to each request with the next answer and encodes the answer's keys and
-// values in base64. An answer with the suffix "…" stays open until the request is canceled. After the last answer,
-// gateway calls stop.
+// gateway simulates an etcd server. It responds to each request with the next answer. It encodes keys and values in
+// base64, so that the answers stay readable in tests. An answer with the suffix "…" stays open until the request is
+// canceled. After the last answer, gateway calls stop.
 type gateway struct {
 	answers []string
 	asked   []string

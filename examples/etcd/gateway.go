@@ -41,7 +41,7 @@ func (c *change) eventType() lw.EventType {
 	return lw.Modified
 }
 
-// end returns the first key after all keys with the prefix.
+// end returns the first key after all keys with the prefix, because etcd selects keys by range.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
 	if len(end) > 0 { // etcd rejects an empty prefix

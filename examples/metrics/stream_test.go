@@ -36,9 +36,8 @@ type seen struct {
 	Secrets          []string
 }
 
-// follow runs a stream of Pods with interruptions against the embedded server. It calls phase before the stream,
-// after each event and after the stream. It returns how many requests and events it has seen, and the sequence of
-// phases.
+// follow runs a stream of Pods with interruptions against the embedded server. It calls phase before the stream, after
+// each event and after the stream. It returns the numbers of requests and events, and the sequence of phases.
 func follow(t *testing.T, trace *lw.Trace, phase func() string) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{

@@ -1,5 +1,5 @@
-// Command tree shows everything that belongs to an object and keeps it up to date, for example the ReplicaSets and Pods of a
-// Deployment. docs/catalog.md explains the program.
+// Command tree shows all objects that belong to an object, for example the ReplicaSets and Pods of a Deployment, and
+// keeps the tree up to date. docs/catalog.md explains the program.
 //
 //	go run ./examples/tree -n shop deployments.apps/web
 package main
@@ -79,7 +79,8 @@ func show(ctx context.Context, transport lw.Transport, root catalog.Ref, out io.
 	}
 }
 
-// settings keeps only the fields that the tree shows. Events are not owned, so the tree needs none.
+// settings returns settings that keep only the fields that the tree shows. It returns nil to skip Events, because they
+// have no owners and never appear in a tree.
 func settings(info catalog.TypeInfo) *catalog.Settings {
 	if info.Resource == "events" {
 		return nil
@@ -111,7 +112,7 @@ func draw(all *catalog.Catalog, root catalog.Ref) (string, error) {
 	return text.String(), err
 }
 
-// state returns the phase of an object, or else its condition Ready or Available.
+// state returns the state that the tree shows: the Ready or Available condition of an object, or else its phase.
 func state(object *lw.Object) string {
 	for condition := range object.Get("status.conditions").Elements() {
 		kind, status := condition.Member("type").String(), condition.Member("status").String()

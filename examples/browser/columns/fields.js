@@ -1,5 +1,5 @@
-// Lists the fields that the columns read. The table requests only these fields, about 10% of a typical object. Every
-// kind includes its labels and owners, which the search uses.
+// Lists the fields that the columns read. The table requests only these fields, about 10 % of a typical object. Every
+// kind includes labels and owners, because the search uses them.
 
 /** @import { Printed } from './printer.js' */
 

@@ -12,9 +12,11 @@ import { TABLE, TableCells, rowOf } from './table.js'
  * @import { Column, Kube } from './format.js'
  * @import { TableRow } from './table.js'
  *
- * @typedef {{ name: string, type: string, priority?: number, jsonPath?: string }} Definition A column of a CustomResourceDefinition or a Table.
+ * @typedef {{ name: string, type: string, priority?: number, jsonPath?: string }} Definition A column of a
+ * CustomResourceDefinition or a Table.
  *
- * @typedef {{ definitions: Definition[], rows?: TableRow[] }} Answer The columns in a form that can be saved. Only a Table has rows.
+ * @typedef {{ definitions: Definition[], rows?: TableRow[] }} Answer The columns in a form that can be saved. Only a
+ * Table has rows.
  *
  * @typedef {object} Printed The columns that a server defines, without the name, the namespace and the age.
  * @property {Definition[]} definitions
@@ -42,8 +44,8 @@ export async function requestColumns(link, resource, namespace) {
 }
 
 /**
- * Returns the columns of the collection's CustomResourceDefinition, or undefined if the user may not read the definition
- * or the page cannot evaluate its paths.
+ * Returns the columns of the collection's CustomResourceDefinition, or undefined if the user may not read the
+ * definition or the page cannot evaluate its paths.
  * @param {Link} link
  * @param {Resource} resource
  * @returns {Promise<Answer | undefined>}
@@ -118,8 +120,8 @@ function columnOf(definition, all, value) {
 const textOf = (value) => (typeof value === 'object' && value ? JSON.stringify(value) : String(value ?? ''))
 
 /**
- * Returns the response, or undefined if the request fails. The failure is not reported, because the columns have a
- * fallback and the watch of the collection reports failures of the server.
+ * Returns the response, or undefined if the request fails. It does not report the failure, because the page has other
+ * columns to show and the collection's watch reports failures of the server.
  * @param {Link} link
  * @param {string} path
  * @param {string} [accept]

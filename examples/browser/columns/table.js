@@ -12,7 +12,7 @@ import { since } from './format.js'
  */
 
 export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
-const MOST_SAVED = 500 // the maximum number of rows that `rows` returns
+const MOST_SAVED = 500 // the maximum number of rows that `rows` returns, because browsers limit the storage of a page
 const MOST_PENDING = 100 // the maximum number of waiting requests; the oldest ones are dropped
 
 /** @param {Kube} object */
@@ -25,8 +25,8 @@ export const rowOf = ({ cells, object }) => ({ key: keyOf(object), version: obje
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, y: 365 * 86_400 }
 
 /**
- * Returns the time in milliseconds that a cell of a date column shows, or NaN. Servers return a timestamp or a rounded
- * age such as "2d3h". It returns a number unchanged, because `TableCells.rows` contains times.
+ * Returns the time in milliseconds that a cell of a date column shows, or NaN. A server's cell contains a timestamp or
+ * a rounded age such as "2d3h". A saved cell already contains the time as a number, which is returned unchanged.
  * @param {unknown} cell
  * @param {number} now the time at which the server returned the cell, in milliseconds
  */
@@ -98,7 +98,7 @@ export class TableCells {
     if (!this.#busy) this.#load().catch(reportError)
   }
 
-  // Requests the pending cells one after another. An object that the server no longer has keeps its last cells.
+  // Requests the pending cells one after another. If the server no longer has an object, its row keeps the last cells.
   async #load() {
     this.#busy = true
     for (const [key, object] of this.#pending) { // includes objects added during the loop

@@ -7,8 +7,8 @@ const version = { version: 'v1', resources: [{ resource: 'pods', verbs: ['list',
 const collections = { kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [version] }] }
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 
-// Returns a Collections object and a log of its callbacks. `answers` contains the responses for /api. The response for
-// /apis is empty.
+// Returns a Collections object and a log of its callbacks. `answers` contains the successive responses for /api. The
+// response for /apis is empty.
 function collectionsWith(t, answers, storage = { getItem: () => null, setItem() {} }) {
   const told = []
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })

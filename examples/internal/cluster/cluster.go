@@ -18,11 +18,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// interval is the duration of a simulation step. With 250 ms, the cluster makes about ten writes per second.
+// interval is the duration of a simulation step. It results in about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx is done. The same seed results in the same writes unless other clients write
-// to the server, because the cluster reacts to their writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. The same seed results in the same writes, unless other clients write to
+// the server. The cluster reacts to their writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -36,8 +36,8 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// cluster simulates users, controllers, the scheduler and the kubelets. Each step decides from the server's objects and
-// chance, so the cluster keeps no records of its own. Its clock moves in steps of interval.
+// cluster simulates users, controllers, the scheduler and the kubelets. Each step depends only on the server's objects
+// and on chance, so the cluster need not store its own state. Its clock moves in steps of interval.
 type cluster struct {
 	server *lwtest.Server
 	rng    *rand.Rand
@@ -203,7 +203,7 @@ func (c *cluster) terminate(p *lw.Object) {
 
 func isLeaving(p *lw.Object) bool { return p.Get("metadata.deletionTimestamp").Exists() }
 
-// appOf returns the name of the Deployment that a Pod belongs to, or "" for the Pod of a Job.
+// appOf returns the name of the Deployment to which a Pod belongs, or "" for the Pod of a Job.
 func appOf(p *lw.Object) string {
 	app, _ := p.Label(appLabel)
 	return app

@@ -113,7 +113,7 @@ func (c *cluster) setStatus(p *lw.Object, phase string, state fields) {
 	_, running := state["running"]
 	restarts := before.Get("restartCount").Int()
 	if before.Get("state.running").Exists() && phase == "Running" {
-		restarts++ // the container has crashed
+		restarts++ // the container crashed and starts again
 	}
 	status := fields{"phase": phase, "conditions": c.podConditions(running), "containerStatuses": []fields{{
 		"name": "main", "image": imageOf(p), "ready": running, "started": running, "restartCount": restarts, "state": state,

@@ -1,4 +1,4 @@
-// Replaces the package in tests. Tests set the states and report the changes of its collections.
+// Replaces the package listwatch in tests. A test sets the state of a collection and reports its changes.
 import { ListWatchError } from '../../listwatch/error.js'
 
 export { ListWatchError }

@@ -1,4 +1,5 @@
-// Replaces the package with support/listwatch.js. Must be imported before modules that import the package.
+// Replaces the package listwatch with support/listwatch.js. Import this module before all modules that import the
+// package.
 import { register } from 'node:module'
 
 const fake = new URL('./listwatch.js', import.meta.url).href

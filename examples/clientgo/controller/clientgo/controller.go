@@ -21,8 +21,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// The controller handles Deployments that have the label Label. It writes the number of running Pods to the
-// annotation Annotation.
+// The controller handles Deployments with the label Label. The template of the Deployment must contain this label, too,
+// because the controller sees only Pods with the label. It writes the number of running Pods to the annotation
+// Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"

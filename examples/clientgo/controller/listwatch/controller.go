@@ -20,8 +20,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The controller handles Deployments that have the label Label. It writes the number of running Pods to the
-// annotation Annotation.
+// The controller handles Deployments with the label Label. The template of the Deployment must contain this label, too,
+// because the controller sees only Pods with the label. It writes the number of running Pods to the annotation
+// Annotation.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"
@@ -47,6 +48,8 @@ func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Inter
 		return err
 	}
 	deployments, pods := cache.NewInformer(deploymentClient, opts), cache.NewInformer(podClient, opts)
+	// The index contains UIDs instead of names, because a recreated Deployment does not own the Pods of its
+	// predecessor.
 	byOwner := cache.NewIndex(pods.Store(), func(pod *corev1.Pod, to []types.UID) []types.UID {
 		if owner := metav1.GetControllerOf(pod); owner != nil {
 			to = append(to, owner.UID)

@@ -33,7 +33,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes assigns label values to errors. The first matching entry applies.
+// causes assigns label values to errors. An error may match several entries. The first one applies.
 var causes = []struct {
 	name string
 	is   func(error) bool
