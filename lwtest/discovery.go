@@ -115,8 +115,8 @@ func definedBy(crd *object) (*resource, error) {
 	return r, nil
 }
 
-// define adds a custom resource, or replaces the resource with the same name and ends its watches. If the two are equal,
-// define does nothing, because a new label on a definition must not end watches. The caller must hold s.mu.
+// define adds a custom resource, or replaces the resource with the same name and ends its watches. If the two are
+// equal, define does nothing, because a new label on a definition must not end watches. The caller must hold s.mu.
 func (s *Server) define(r *resource) {
 	r.generation = true
 	if len(r.columns) == 0 {
@@ -307,9 +307,6 @@ func (r *resource) entry(f fields) fields {
 	f["verbs"] = verbs
 	if len(r.shortNames) > 0 {
 		f["shortNames"] = r.shortNames
-	}
-	if r.builtin && slices.Contains([]string{"pods", "services", "deployments"}, r.plural) {
-		f["categories"] = []string{"all"}
 	}
 	return f
 }

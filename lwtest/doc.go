@@ -76,7 +76,8 @@
 //   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
 //   - Field selectors support metadata.name and metadata.namespace, for Events also involvedObject.kind,
 //     involvedObject.name and type, and for Pods also spec.nodeName and status.phase.
-//   - In a built-in object, all keys after metadata are sorted. kube-apiserver writes them in the order of its Go types.
+//   - In a built-in object, all keys after metadata are sorted. kube-apiserver writes them in the order of its Go
+//     types.
 //   - A WebSocket handshake without a key, or with a version other than 13, gets a 400 with a different message.
 //   - Every request reads the latest state. A list with resourceVersion=0 never returns older data.
 package lwtest

@@ -110,8 +110,8 @@ func newFrame(opcode byte, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// replacer is a ResponseWriter that replaces one event or list. The handlers write each event or list with a single call
-// of Write, so the replacer counts calls. For a WebSocket, it replaces a TEXT message on the connection instead.
+// replacer is a ResponseWriter that replaces one event or list. The handlers write each event or list with a single
+// call of Write, so the replacer counts calls. For a WebSocket, it replaces a TEXT message on the connection instead.
 type replacer struct {
 	http.ResponseWriter
 	socket bool

@@ -241,7 +241,7 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 }
 
 // layout adds a final newline to body, or indents body if the client prefers that. The query parameter pretty decides.
-// Without it, browsers, curl and Wget get indented JSON, as from kube-apiserver.
+// Without it, browsers, curl and Wget get indented JSON, like from kube-apiserver.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

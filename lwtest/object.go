@@ -243,8 +243,8 @@ func ownable(f fields) map[fieldPath]any {
 	return found
 }
 
-// encodeManaged returns the encoded entries of metadata.managedFields, one per manager. The manager of the latest change
-// comes last.
+// encodeManaged returns the encoded entries of metadata.managedFields, one per manager. The manager of the latest
+// change comes last.
 func encodeManaged(res *resource, owners map[fieldPath]owner, first []string) (encoded []json.RawMessage) {
 	entries := fields{}
 	for p, o := range owners {

@@ -330,8 +330,8 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data stays,
-// and methods such as [Server.Put] still work. [Server.Restart] starts the server again.
+// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data
+// stays, and methods such as [Server.Put] still work. [Server.Restart] starts the server again.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.down = true

@@ -16,10 +16,10 @@ import (
 )
 
 // Put creates or replaces an object. The resource is a name such as "pods" or, outside the core group,
-// "deployments.apps". The object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without
-// a namespace goes to "default". If the object has a resourceVersion, it must match that of the stored object. If nothing
-// changes, Put writes nothing. Put returns the object that a GET request would return, or the *lw.StatusError that an
-// HTTP client would receive.
+// "deployments.apps". The object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object
+// without a namespace goes to "default". If the object has a resourceVersion, it must match that of the stored object.
+// If nothing changes, Put writes nothing. Put returns the object that a GET request would return, or the
+// *lw.StatusError that an HTTP client would receive.
 func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
 	res, err := s.resource(resource)
 	if err != nil {
@@ -189,8 +189,8 @@ func unmet(preconditions fields, o *object) string {
 	return ""
 }
 
-// accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name is
-// empty for a new object.
+// accept validates the fields of an object from a client and prepares them for storage. It returns the metadata. name
+// is empty for a new object.
 func (s *Server) accept(res *resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.kind)

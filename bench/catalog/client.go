@@ -68,8 +68,8 @@ func (t *task) requests() int { return harness.MustGet(strconv.Atoi(t.get(reques
 // CustomResourceDefinitions, are not counted.
 func own(name string) bool { return strings.HasPrefix(name, "group") }
 
-// startListwatch starts a catalog, and returns when it has synced and has reported all initial objects. It calls received
-// for each later change. below returns the number of objects in the tree below object i, including object i.
+// startListwatch starts a catalog, and returns when it has synced and has reported all initial objects. It calls
+// received for each later change. below returns the number of objects in the tree below object i, including object i.
 func startListwatch(t task, received func()) (below func(i int) int) {
 	transport := harness.MustGet(lwhttp.New(t.Server, nil))
 	ctx := context.Background()

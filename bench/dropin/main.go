@@ -2,8 +2,8 @@
 // client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as
 // JSON.
 //
-// Each measurement runs in a separate process, because the peak RSS of a process never falls. The server sends each list
-// in one page.
+// Each measurement runs in a separate process, because the peak RSS of a process never falls. The server sends each
+// list in one page.
 package main
 
 import (
@@ -83,8 +83,8 @@ func compare(ctx context.Context) error {
 	return nil
 }
 
-// compareCaches starts a server and runs a role with each cache in turn. If perApp is positive, the Pods are divided into
-// groups of perApp Pods with the same label "app".
+// compareCaches starts a server and runs a role with each cache in turn. If perApp is positive, the Pods are divided
+// into groups of perApp Pods with the same label "app".
 func compareCaches(ctx context.Context, role string, t task, perApp int) (published.Results, error) {
 	c := serve.Config{Pods: t.Pods, Changed: min(t.Pods, 10_000), Protobuf: true, PerApp: perApp}
 	stop, err := harness.Serve(ctx, "server", c, &t.Server)

@@ -30,9 +30,9 @@ const (
 	cycledHeap = "heap after the cycles, kB"
 )
 
-// workloads contains three kinds of programs with their maximum ratios of listwatch to client-go. The first kind lists all
-// objects every readPeriod, the second lists objects by label, and the third creates and removes informers. Pods in JSON
-// represent custom resources, which always arrive as JSON.
+// workloads contains three kinds of programs with their maximum ratios of listwatch to client-go. The first kind lists
+// all objects every readPeriod, the second lists objects by label, and the third creates and removes informers. Pods in
+// JSON represent custom resources, which always arrive as JSON.
 var workloads = []struct {
 	name, role         string
 	pods, perApp       int

@@ -1,6 +1,6 @@
 // Command operator measures cert-manager's cainjector, once with controller-runtime's default cache and once with
-// listwatch's adapter. Both runs use the same kube-apiserver, Certificates and Secrets. Run make e2e-server first, which
-// builds etcd and the kube-apiserver.
+// listwatch's adapter. Both runs use the same kube-apiserver, Certificates and Secrets. Run make e2e-server first,
+// which builds etcd and the kube-apiserver.
 package main
 
 import (

@@ -74,7 +74,7 @@ func encode(t testing.TB, object runtime.Object) []byte {
 	return b.Bytes()
 }
 
-// watchFrame returns a watch event in protobuf, preceded by its length, as a watch sends it.
+// watchFrame returns a watch event in protobuf, preceded by its length, in the format of a watch.
 func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	event := metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: object}}
 	message, err := event.Marshal()

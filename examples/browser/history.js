@@ -11,7 +11,8 @@
  * @property {string} after the resourceVersion of the collection after the change
  */
 
-// Limits for the numbers of changes, in total and of one object, because changes keep old objects in memory.
+// The history keeps at most 2 * MOST changes, and lists at most MOST_OF_ONE of one object, because changes keep old
+// objects in memory.
 const MOST = 1000, MOST_OF_ONE = 20
 
 export class History {

@@ -97,8 +97,7 @@ func startServer() (*lwtest.Server, error) {
 	return lwtest.Start(&lwtest.Options{Revision: time.Now().Unix()})
 }
 
-// outage is how long disturb stops the server. Meanwhile, the simulated cluster changes objects, so clients must catch
-// up.
+// outage is how long disturb stops the server. The simulated cluster still changes objects, so clients must catch up.
 const outage = 700 * time.Millisecond
 
 // disturb causes failures until ctx is done. It alternately drops all connections and restarts the server. A restart

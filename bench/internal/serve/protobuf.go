@@ -17,7 +17,7 @@ func Protobuf(object runtime.Object) []byte {
 	return harness.MustGet(runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), object))
 }
 
-// ProtobufEvent encodes a MODIFIED event as a watch sends it: its length, and then the event in protobuf.
+// ProtobufEvent encodes a MODIFIED event in the format of a watch: its length, and then the event in protobuf.
 func ProtobufEvent(object runtime.Object) []byte {
 	event := metav1.WatchEvent{Type: "MODIFIED", Object: runtime.RawExtension{Raw: Protobuf(object)}}
 	frame := harness.MustGet(event.Marshal())

@@ -1,5 +1,5 @@
-// Package serve provides an API server for benchmarks. The server sends encoded Pods from memory, so that it uses little
-// CPU time during a measurement. It sends events only when a benchmark orders them.
+// Package serve provides an API server for benchmarks. The server sends encoded Pods from memory, so that it uses
+// little CPU time during a measurement. It sends events only when a benchmark orders them.
 package serve
 
 import (
