@@ -308,6 +308,9 @@ func (r *resource) entry(f fields) fields {
 	if len(r.shortNames) > 0 {
 		f["shortNames"] = r.shortNames
 	}
+	if r.builtin && slices.Contains([]string{"pods", "services", "deployments"}, r.plural) {
+		f["categories"] = []string{"all"}
+	}
 	return f
 }
 
