@@ -344,6 +344,7 @@ func TestDeletionsAreForgotten(t *testing.T) {
 func TestDeletionEventBeforeResponse(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, configMap("a"))))
 	require.NoError(t, c.Create(t.Context(), configMap("a")))
 	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
 	followers := c.(*consistentClient).followers(&corev1.ConfigMap{})
@@ -392,14 +393,38 @@ func TestLeavingTheSelectorIsNoDeletion(t *testing.T) {
 	}
 }
 
+// The response of a subresource such as scale lacks the labels of the object, so it does not show that the object has left the
+// selector.
+func TestSubresourceWithoutLabels(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&corev1.ConfigMap{}: {Label: labels.SelectorFromSet(labels.Set{"tier": "web"})},
+	}}, client.CacheOptions{})
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, &corev1.ConfigMap{})))
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	object := configMap("a")
+	object.Labels = map[string]string{"tier": "web"}
+	require.NoError(t, c.Create(t.Context(), object))
+	server.Fail(func(r lwtest.Request) bool { return r.Method == "PUT" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"shop","resourceVersion":%q}}`, object.ResourceVersion)
+	})
+	require.NoError(t, c.SubResource("scale").Update(t.Context(), object.DeepCopy()))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, c.Get(ctx, key, object), context.DeadlineExceeded)
+}
+
 // A token does not change its ServiceAccount, so a read of the latter must not wait for the request. lwtest has no
 // ServiceAccounts, so a ConfigMap stands for one.
 func TestTokensDoNotDelayReads(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
 	account := configMap("a")
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, configMap("a"))))
 	require.NoError(t, c.Create(t.Context(), account))
-	require.NoError(t, c.Get(t.Context(), key, account))
+	require.NoError(t, c.Get(t.Context(), key, account)) // forgets the write
 	server.Fail(func(r lwtest.Request) bool { return r.Method == "POST" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","metadata":{"name":"a","namespace":"shop"}}`))
@@ -407,7 +432,6 @@ func TestTokensDoNotDelayReads(t *testing.T) {
 	require.NoError(t, c.SubResource("token").Create(t.Context(), account, &authenticationv1.TokenRequest{}))
 	followers := c.(*consistentClient).followers(account)
 	require.Len(t, followers, 1)
-	require.NoError(t, c.Get(t.Context(), key, account))
 	require.Empty(t, followers[0].written(key))
 }
 
@@ -415,15 +439,15 @@ func TestFailedWritesDoNotDelayReads(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
 	object := configMap("a")
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, configMap("a"))))
 	require.NoError(t, c.Create(t.Context(), object))
-	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
+	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{})) // forgets the write
 	require.True(t, apierrors.IsAlreadyExists(c.Create(t.Context(), configMap("a"))))
 	object.ResourceVersion = "1"
 	require.True(t, apierrors.IsConflict(c.Update(t.Context(), object)))
 	followers := c.(*consistentClient).followers(object)
 	require.Len(t, followers, 1)
-	require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
-	require.Empty(t, followers[0].written(key))
+	require.Empty(t, followers[0].written(client.ObjectKey{}))
 }
 
 // TestRecreationNeedsNoRequest deletes and creates an object one after the other, which the client need not distinguish
