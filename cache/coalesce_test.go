@@ -81,7 +81,7 @@ func (m *plainModel) take() (objectChange, bool) {
 	return c.Change, true
 }
 
-// sequence applies the changes to one object both to a queue and to its model.
+// sequence applies the changes of one object to a queue, and also to a model of that queue.
 type sequence struct {
 	t        *testing.T
 	steps    string

@@ -49,7 +49,8 @@ func (s *script) next(kind string) []string {
 	return words
 }
 
-// isCheck reports whether a list is the check after a broken connection. If so, it sets meta so that the check succeeds.
+// isCheck reports whether a list request is a check: after a broken connection, a stream asks for one object to learn
+// whether the server was rebuilt. For a check, isCheck fills meta so that the check succeeds.
 func isCheck(opts lw.ListOptions, meta *lw.ListMeta) bool {
 	if opts.Limit != 1 {
 		return false

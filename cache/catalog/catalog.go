@@ -458,7 +458,7 @@ func (c *Catalog) limit(bytes int) {
 	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32)) // so that counting costs little near the limit
 }
 
-// drop replaces a collection by an empty one that follows nothing, because of the cause. The caller must hold the lock.
+// drop empties a collection and stops following its type. The status then reports the cause. The caller must hold the lock.
 func (c *Catalog) drop(n *collection, cause error) {
 	n.use(&scope{info: n.info, err: cause})
 	n.forget()

@@ -392,7 +392,8 @@ func (n *collection) queued() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(n.changes)), func(r *cache.Registration[Packed]) bool { return r.Len() > 0 })
 }
 
-// member returns a name for the group. It is unique, because a type may be removed and added again at the same time.
+// member returns the name of the collection in the group. It contains the address, because the group may still hold the
+// old collection of a type when the type is added again.
 func (n *collection) member() string { return fmt.Sprintf("%s %p", n.name, n) }
 
 // unsubscribe removes a subscriber. The caller must hold the catalog's lock.

@@ -22,8 +22,8 @@ import (
 // everything is the argument that makes lwcat follow all types of the server.
 const everything = "everything"
 
-// everythingRejects contains the flags that cannot be combined with everything, because they need a stream for each
-// named resource.
+// everythingRejects contains the flags that cannot be combined with the resource "everything". They need a stream for
+// each named resource.
 var everythingRejects = []string{"for", "types", "from", "resume", "record", "show-managed-fields"}
 
 // validateEverything rejects flags that do not apply to everything.

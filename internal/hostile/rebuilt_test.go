@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// transports are the ways to reach a server that is not hostile itself.
+// transports contains the ways to reach the rebuilt server. The server itself behaves.
 var transports = map[string]Scenario{
 	"memory":    {},
 	"HTTP":      {network: true},
