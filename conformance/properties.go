@@ -29,7 +29,7 @@ var properties = []property{
 	{"resurrection", "A deleted object does not return, because no object in these trials is created again.", checkResurrection},
 	{"order", "The resourceVersion of an object does not decrease, except after the client has reported that its copy is stale.", checkOrder},
 	{"convergence", "After the server has recovered, the client catches up within the time limit.", checkConvergence},
-	{"lost", "A client that shows later changes has shown the earlier ones.", checkLost},
+	{"lost", "The client skips no change: if it shows a change, its copy also contains all earlier ones.", checkLost},
 	{"staleness", "A client that reports its state reports an outage within 10 seconds.", checkStaleness},
 	{"requests", "The client sends at most 100 requests in any 10 seconds, and then at most 2 per second. Later pages of a list do not count.", checkRequests},
 }

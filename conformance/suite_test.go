@@ -98,7 +98,7 @@ func TestReport(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	for _, part := range []string{
-		"before\n" + beginMark, endMark + "\nafter\n", "Seed 7, with `run`.", "| ours | this version | 0 | 2 | 0 |", "| other | this version | 0 | 1 | 1 |",
+		"before\n" + beginMark, endMark + "\nafter\n", "seed 7 and the command `run`.", "| ours | this version | 0 | 2 | 0 |", "| other | this version | 0 | 1 | 1 |",
 		"with streaming lists | lost (1) | not checked |", "with paginated lists | exit | skipped |", "\n1. Because.\n",
 	} {
 		require.Contains(t, string(text), part)

@@ -71,7 +71,7 @@ func (s *settings) write(file string, clients []*client, trials []*trial, found 
 // report returns the results in Markdown.
 func (s *settings) report(clients []*client, trials []*trial, found results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nSeed %d, with `%s`.\n\n| client | version | passed | failed or not checked | skipped |\n| --- | --- | ---: | ---: | ---: |\n", s.seed, s.command)
+	fmt.Fprintf(&b, "\nThese results come from seed %d and the command `%s`.\n\n| client | version | passed | failed or not checked | skipped |\n| --- | --- | ---: | ---: | ---: |\n", s.seed, s.command)
 	for _, c := range clients {
 		count, version := map[string]int{}, ""
 		for _, t := range trials {
