@@ -315,7 +315,7 @@ export function dashboard(name) {
           assert.deepEqual(await view.page.evaluate(() => globalThis.lies), [])
         } finally {
           at.close()
-          await rebuilt.close()
+          await rebuilt.stop()
         }
       }))
     }
