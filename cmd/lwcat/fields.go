@@ -98,7 +98,7 @@ func (s *connection) checkFields(ctx context.Context, c *config, resources []lw.
 				err = nil
 				break
 			}
-			err = fmt.Errorf("%s have no field %s", shortName(resources[j]), strings.Join(path, "."))
+			err = fmt.Errorf("%s have no field %s", shortName(resources[j]), strings.ReplaceAll(strings.Join(path, "."), ".[]", "[*]"))
 			if near := nearest.Likely(missing, last.names()); len(near) > 0 {
 				err = fmt.Errorf("%w: did you mean %s?", err, strings.Join(near, " or "))
 			}

@@ -98,7 +98,7 @@ var guesses = []struct {
 	{"pods --type Normal", 2, "", "use --event ADDED for kinds of changes, or --types=Warning for Events"},
 	{"pods -o go-template={{.x}}", 2, "", "use jsonpath, custom-columns or jq instead"},
 	{"pods -o jsonpath={.status.phas} --once", 0, "", "pods have no field status.phas: did you mean phase?"},
-	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions.[].nosuch"},
+	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions[*].nosuch"},
 	// conditions
 	{"pods --until count>=2", 0, "pod/web-0 condition met\npod/web-1 condition met\n", ""},
 	{"pods --until count>=3 --timeout 50ms", 3, "", "timed out after 50ms waiting for count>=3"},
