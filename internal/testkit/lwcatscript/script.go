@@ -22,6 +22,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -33,6 +34,8 @@ type Server struct {
 	URL, Token, Namespace  string
 	Client                 *http.Client // trusts the server's certificate
 	Drop, Compact, Restart func()       // nil for a real server
+
+	started map[string]*exec.Cmd // by the name in the script
 }
 
 // Run runs each script in folder with its own server. newServer must use the environment's Defer to stop the
@@ -45,7 +48,8 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			if err != nil {
 				return err
 			}
-			env.Values[key{}] = &script{server, map[string]*process{}}
+			server.started = map[string]*exec.Cmd{}
+			env.Values[key{}] = server
 			env.Setenv("SERVER", server.URL)
 			env.Setenv("TOKEN", server.Token)
 			env.Setenv("NS", server.Namespace)
@@ -59,9 +63,9 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			"start":   start,
 			"see":     see,
 			"end":     end,
-			"drop":    func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).server.Drop() },
-			"compact": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).server.Compact() },
-			"restart": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).server.Restart() },
+			"drop":    func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).Drop() },
+			"compact": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).Compact() },
+			"restart": func(ts *testscript.TestScript, _ bool, _ []string) { of(ts).Restart() },
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "embedded" {
@@ -73,19 +77,14 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 	})
 }
 
-type key struct{} // key of a *script in testscript.Env.Values
+type key struct{} // key of a *Server in testscript.Env.Values
 
-type script struct {
-	server  *Server
-	started map[string]*process
-}
-
-func of(ts *testscript.TestScript) *script { return ts.Value(key{}).(*script) }
+func of(ts *testscript.TestScript) *Server { return ts.Value(key{}).(*Server) }
 
 // write returns a script command with the arguments "PATH [JSON]" that sends a request.
 func write(method, contentType string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		server := of(ts).server
+		server := of(ts)
 		request, err := http.NewRequest(method, server.URL+args[0], strings.NewReader(strings.Join(args[1:], " ")))
 		ts.Check(err)
 		request.Header.Set("Content-Type", contentType)
