@@ -191,27 +191,24 @@ func failed(code int, reason, message string) string {
 
 // UIDs returns the UID of each ConfigMap, by name.
 func (w *World) UIDs() map[string]string {
-	uids := map[string]string{}
-	for _, e := range w.latest() {
-		uids[e.Key] = w.uid(e.Key)
-	}
-	return uids
+	return w.byName(func(e revlog.Entry[int]) string { return w.uid(e.Key) })
 }
 
 // Versions returns the resourceVersion of each ConfigMap, by name.
 func (w *World) Versions() map[string]string {
-	versions := map[string]string{}
-	for _, e := range w.latest() {
-		versions[e.Key] = w.version(int(e.Revision))
-	}
-	return versions
+	return w.byName(func(e revlog.Entry[int]) string { return w.version(int(e.Revision)) })
 }
 
 // Values returns the value of data.v of each ConfigMap, by name.
 func (w *World) Values() map[string]string {
+	return w.byName(func(e revlog.Entry[int]) string { return strconv.Itoa(e.Value) })
+}
+
+// byName returns a string for each ConfigMap, by name.
+func (w *World) byName(get func(revlog.Entry[int]) string) map[string]string {
 	values := map[string]string{}
 	for _, e := range w.latest() {
-		values[e.Key] = strconv.Itoa(e.Value)
+		values[e.Key] = get(e)
 	}
 	return values
 }
