@@ -39,7 +39,6 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	t.Cleanup(api.Close)
 	_, err = api.Put("configmaps", configMap)
 	require.NoError(t, err)
-	s := &server{api: api, token: token, login: "?id_token=" + url.QueryEscape(secrets.New("login token")), object: secrets.New("Secret data")}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if found := secrets.In(strings.Join(slices.Concat(slices.Collect(maps.Values(r.Header))...), " ")); found != nil {
 			t.Errorf("a request to another server contains %v", found)
@@ -47,8 +46,7 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	t.Cleanup(other.Close)
-	s.other = other.URL
-	own := httptest.NewUnstartedServer(s)
+	own := httptest.NewUnstartedServer(handler(api, token, secrets.New("Secret data"), other.URL, "?id_token="+url.QueryEscape(secrets.New("login token"))))
 	own.Config.ErrorLog = log.New(io.Discard, "", 0)
 	own.TLS = authority.Config(t, "api.test", "127.0.0.1")
 	own.TLS.ClientAuth = tls.RequestClientCert
@@ -60,56 +58,50 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	return own.URL
 }
 
-type server struct {
-	api                         http.Handler
-	other, token, login, object string
-}
-
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	first, rest, _ := strings.Cut(r.URL.Path[1:], "/")
-	if first != "api" && first != "apis" {
-		r.URL.Path = "/" + rest
-	}
-	list := `{"kind":"SecretList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","namespace":"default"},"data":{"password":"` + s.object + `"}`
-	switch first {
-	case "echo401":
-		echo(w, r, http.StatusUnauthorized)
-	case "echo500":
-		echo(w, r, http.StatusInternalServerError)
-	case "echoStatus":
-		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, status(r))
-	case "echoEvent":
-		if !r.URL.Query().Has("watch") {
-			s.api.ServeHTTP(w, r)
-			return
-		}
-		_, _ = io.WriteString(w, `{"type":"ERROR","object":`+status(r)+"}")
-	case "elsewhere":
-		http.Redirect(w, r, s.other+s.login, http.StatusFound)
-	case "nowhere":
-		http.Redirect(w, r, "http://127.0.0.1:1/"+s.login, http.StatusFound)
-	case "noURL":
-		w.Header().Set("Location", "http://[::1"+s.login)
-		w.WriteHeader(http.StatusFound)
-	case "loop":
-		http.Redirect(w, r, r.RequestURI, http.StatusFound)
-	case "silent":
-		<-r.Context().Done()
-	case "cut":
-		panic(http.ErrAbortHandler)
-	case "garbage":
-		_, _ = io.WriteString(w, list+"!"+s.object)
-	case "wrong":
-		_, _ = io.WriteString(w, list+`,"metadata":"`+s.object+`"}]}`)
-	case "secrets":
-		_, _ = io.WriteString(w, list+"}]}")
-	default:
+// handler returns the handler of the server. object is the data of its Secret. Redirects go to the URL other or to a
+// closed port, with the query login.
+func handler(api http.Handler, token, object, other, login string) http.Handler {
+	mux := http.NewServeMux()
+	ok := func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) > 0 {
-			r.Header.Set("Authorization", "Bearer "+s.token)
+			r.Header.Set("Authorization", "Bearer "+token)
 		}
-		s.api.ServeHTTP(w, r)
+		api.ServeHTTP(w, r)
 	}
+	mux.HandleFunc("/", ok)
+	for path, target := range map[string]string{"elsewhere": other + login, "nowhere": "http://127.0.0.1:1/" + login} {
+		mux.Handle("/"+path+"/", http.RedirectHandler(target, http.StatusFound))
+	}
+	list := `{"kind":"SecretList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","namespace":"default"},"data":{"password":"` + object + `"}`
+	for path, body := range map[string]string{"garbage": list + "!" + object, "wrong": list + `,"metadata":"` + object + `"}]}`, "secrets": list + "}]}"} {
+		mux.HandleFunc("/"+path+"/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+	}
+	for path, f := range map[string]http.HandlerFunc{
+		"ok":      ok,
+		"echo401": func(w http.ResponseWriter, r *http.Request) { echo(w, r, http.StatusUnauthorized) },
+		"echo500": func(w http.ResponseWriter, r *http.Request) { echo(w, r, http.StatusInternalServerError) },
+		"echoStatus": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, status(r))
+		},
+		"echoEvent": func(w http.ResponseWriter, r *http.Request) {
+			if !r.URL.Query().Has("watch") {
+				api.ServeHTTP(w, r)
+				return
+			}
+			_, _ = io.WriteString(w, `{"type":"ERROR","object":`+status(r)+"}")
+		},
+		"loop": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.RequestURI, http.StatusFound) },
+		"noURL": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "http://[::1"+login)
+			w.WriteHeader(http.StatusFound)
+		},
+		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"cut":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		mux.Handle("/"+path+"/", http.StripPrefix("/"+path, f))
+	}
+	return mux
 }
 
 // status returns a Status that repeats the request's token in every string. The message is so long that clients
