@@ -26,9 +26,9 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 		paths     []string
 	}{
 		"http":                      {base, []string{"/status/403", "/status/500", "/event"}},
-		"ws":                        {socket, []string{"/status/403", "/status/500", "/event", "/leave"}},
+		"ws":                        {socket, []string{"/status/403", "/status/500", "/event", "/ws/1011"}},
 		"fallback, HTTP first":      {fallback.New(base, socket), []string{"/status/403", "/status/500", "/event"}},
-		"fallback, WebSocket first": {fallback.New(socket, base), []string{"/status/403", "/status/500", "/event", "/leave"}},
+		"fallback, WebSocket first": {fallback.New(socket, base), []string{"/status/403", "/status/500", "/event", "/ws/1011"}},
 	} {
 		for _, path := range c.paths {
 			err := firstError(t, c.transport, path)
@@ -38,7 +38,7 @@ func TestEchoedTokensAreRedacted(t *testing.T) {
 				text += fmt.Sprintf("%+v", fields(*status))
 				require.NotEmpty(t, status.Name)
 			} else {
-				require.Equal(t, "/leave", path)
+				require.Equal(t, "/ws/1011", path)
 			}
 			require.Contains(t, text, "…", name+path)
 			secrets.Absent(t, name+path, text)

@@ -9,7 +9,7 @@ import (
 
 // If a server requests client certificates, Chrome cancels the first WebSocket handshake. The transport must try again.
 func TestFirstHandshakeMayFail(t *testing.T) {
-	text, err := follow(t, dial(t, nil), "/once", url.Values{"name": {t.Name()}, "say": {"one"}, "close": {"1000"}})
+	text, err := follow(t, dial(t, nil), "/once/1000", url.Values{"name": {t.Name()}, "say": {"one"}})
 	require.NoError(t, err)
 	require.Equal(t, "one", text)
 }

@@ -49,8 +49,8 @@ func follow(t *testing.T, transport lw.Transport, path string, query url.Values)
 func TestTextAndBinaryMessages(t *testing.T) {
 	long := strings.Repeat("lang wie öd ", 5000)
 	for _, query := range []url.Values{{}, {"binary": {""}}} {
-		query["say"], query["close"] = []string{"one\n", "zwölf", "", long}, []string{"1000"}
-		text, err := follow(t, dial(t, nil), "/ws", query)
+		query["say"] = []string{"one\n", "zwölf", "", long}
+		text, err := follow(t, dial(t, nil), "/ws/1000", query)
 		require.NoError(t, err)
 		require.Equal(t, "one\n\nzwölf\n\n"+long, text)
 	}
@@ -62,11 +62,11 @@ func TestEndErrors(t *testing.T) {
 		1001: errors.New("the server closed the WebSocket with code 1001: reason"),
 		1011: errors.New("the server closed the WebSocket with code 1011: reason"),
 	} {
-		query := url.Values{"say": {"one"}}
+		path := "/ws"
 		if code != 0 {
-			query.Set("close", strconv.Itoa(code))
+			path += "/" + strconv.Itoa(code)
 		}
-		text, err := follow(t, dial(t, nil), "/ws", query)
+		text, err := follow(t, dial(t, nil), path, url.Values{"say": {"one"}})
 		require.Equal(t, "one", text)
 		if code < 1001 {
 			require.Equal(t, want, err)

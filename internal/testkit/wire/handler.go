@@ -23,16 +23,17 @@ import (
 //	/echo           returns the request as JSON
 //	/status/CODE    returns an error response with a Status that has retryAfterSeconds 7 and repeats the credential
 //	/event          serves a watch with an ERROR event that repeats the credential
-//	/leave          closes a WebSocket with a reason that repeats the credential
 //	/etag           returns "the document" with an ETag, or 304 if If-None-Match contains it
 //	/token          returns 401 unless the bearer token is "fresh"
 //	/parts          sends each query parameter "say" as a chunk; "cut" then drops the connection
 //	/endless        sends bytes forever
 //	/silent         sends headers and then nothing
 //	/ws             sends each query parameter "say" as a WebSocket message and drops the connection;
-//	                "binary" sends binary messages, "wait" first waits until the client closes the
-//	                WebSocket, and "close" closes it with this code instead of dropping it
-//	/once           rejects a WebSocket until a plain request with the same "name" has arrived
+//	                "binary" sends binary messages, and "wait" first waits until the client closes the
+//	                WebSocket
+//	/ws/CODE        like /ws, but closes the WebSocket with a reason that repeats the credential
+//	/once/CODE      like /ws/CODE, but rejects the WebSocket until a plain request with the same "name"
+//	                has arrived
 //	/handshakes     returns the number of WebSocket handshakes that /status has rejected
 //	/sent           returns the number of bytes that /endless has sent
 //	/waiting        returns the number of waiting requests to /silent and /ws
@@ -40,8 +41,8 @@ func Handler() http.Handler {
 	s := &server{}
 	mux := http.NewServeMux()
 	for path, f := range map[string]http.HandlerFunc{
-		"/echo": echo, "/status/{code}": s.status, "/event": event, "/leave": leave, "/etag": tagged, "/token": token,
-		"/parts": parts, "/endless": s.endless, "/silent": s.silent, "/ws": s.webSocket, "/once": s.once,
+		"/echo": echo, "/status/{code}": s.status, "/event": event, "/etag": tagged, "/token": token,
+		"/parts": parts, "/endless": s.endless, "/silent": s.silent, "/ws": s.webSocket, "/ws/{code}": s.webSocket, "/once/{code}": s.once,
 		"/handshakes": count(&s.handshakes), "/sent": count(&s.sent), "/waiting": count(&s.waiting),
 	} {
 		mux.HandleFunc(path, f)
@@ -115,13 +116,6 @@ func credential(r *http.Request) string {
 	return r.Header.Get("Authorization")
 }
 
-func leave(w http.ResponseWriter, r *http.Request) {
-	if conn := upgrade(w, r); conn != nil {
-		defer conn.Close()
-		end(conn, websocket.CloseInternalServerErr, credential(r))
-	}
-}
-
 func tagged(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("ETag", `"v1"`)
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader("the document"))
@@ -181,8 +175,8 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 		defer s.waiting.Add(-1)
 		_, _, _ = conn.ReadMessage() // blocks until the client closes the WebSocket
 	}
-	if code, err := strconv.Atoi(query.Get("close")); err == nil {
-		end(conn, code, "reason")
+	if code, err := strconv.Atoi(r.PathValue("code")); err == nil {
+		end(conn, code, "reason"+credential(r))
 	}
 }
 
