@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"go/types"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -11,33 +12,21 @@ const module = "github.com/seed-6d2a410a/listwatch/"
 
 // Names returns the import paths of packages that fragments may use without an import, by package name.
 func Names() map[string]string {
-	return map[string]string{
-		"lw":         module + "lw",
-		"codec":      module + "lw/codec",
-		"lwtest":     module + "lwtest",
-		"cache":      module + "cache",
-		"catalog":    module + "cache/catalog",
-		"compact":    module + "cache/compact",
-		"savefile":   module + "cache/savefile",
-		"workqueue":  module + "cache/workqueue",
-		"lwhttp":     module + "transport/http",
-		"lwws":       module + "transport/ws",
-		"fallback":   module + "transport/fallback",
-		"kubeconfig": module + "transport/kubeconfig",
-		"etcd":       module + "examples/etcd",
-		"context":    "context",
-		"errors":     "errors",
-		"fmt":        "fmt",
-		"http":       "net/http",
-		"io":         "io",
-		"log":        "log",
-		"os":         "os",
-		"require":    "github.com/stretchr/testify/require",
-		"strings":    "strings",
-		"sync":       "sync",
-		"testing":    "testing",
-		"time":       "time",
+	names := map[string]string{
+		"lwhttp":  module + "transport/http",
+		"lwws":    module + "transport/ws",
+		"require": "github.com/stretchr/testify/require",
 	}
+	for _, folder := range []string{
+		"lw", "lw/codec", "lwtest", "cache", "cache/catalog", "cache/compact", "cache/savefile", "cache/workqueue",
+		"transport/fallback", "transport/kubeconfig", "examples/etcd",
+	} {
+		names[path.Base(folder)] = module + folder
+	}
+	for _, std := range []string{"context", "errors", "fmt", "net/http", "io", "log", "os", "strings", "sync", "testing", "time"} {
+		names[path.Base(std)] = std
+	}
+	return names
 }
 
 // Given returns the types of variables that fragments may use without a declaration, by variable name.
