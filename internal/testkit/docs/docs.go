@@ -55,11 +55,7 @@ func Read(root string) (blocks []Block, err error) {
 		if err != nil {
 			return nil, err
 		}
-		name, err := filepath.Rel(root, file)
-		if err != nil {
-			return nil, err
-		}
-		found, err := Parse(filepath.ToSlash(name), string(text))
+		found, err := Parse(strings.TrimPrefix(filepath.ToSlash(file), root+"/"), string(text))
 		if err != nil {
 			return nil, err
 		}
