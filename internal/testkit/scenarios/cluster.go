@@ -10,7 +10,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,8 +34,6 @@ type Cluster struct {
 
 	// Protobuf decodes ConfigMaps from protobuf. If it is nil, Run skips the modes that use protobuf.
 	Protobuf lw.Codec[*lw.Object]
-
-	namespaces atomic.Int32
 }
 
 func configMaps(namespace string) lw.Resource {
@@ -55,13 +52,12 @@ type run struct {
 	mode
 }
 
-// namespace creates a namespace and returns its name. The namespace may exist already, because a real cluster keeps the
-// namespaces of an earlier test run.
+// namespace creates a namespace and returns its name.
 func (r *run) namespace() string {
-	name := "scenario-" + strconv.Itoa(int(r.namespaces.Add(1)))
-	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
-	require.Contains(r, []int{http.StatusCreated, http.StatusConflict}, code, body)
-	return name
+	var created struct{ Metadata struct{ Name string } }
+	text := r.write(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"generateName":"scenario-"}}`)
+	require.NoError(r, json.Unmarshal([]byte(text), &created))
+	return created.Metadata.Name
 }
 
 // eventually polls until condition returns true. It fails the test after deadline.
