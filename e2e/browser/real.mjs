@@ -92,7 +92,7 @@ async function outages(pages) {
         const shown = await show(page, transport)
         changes.push(...shown.changes.map(({ type, key, finalStateUnknown }) => `${type} ${key.split('/')[1]}${finalStateUnknown ? ', final state unknown' : ''}`))
         return changes.length >= expected.length && shown.state.phase === 'live'
-      })
+      }, 180) // after failed attempts, Firefox delays a WebSocket by up to a minute, and a restarted kube-apiserver may need half a minute
       assert.deepEqual(changes.sort(), expected, `${what}, ${transport}`)
       await equal(cluster, page, transport)
     }
