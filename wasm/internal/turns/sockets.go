@@ -10,16 +10,16 @@ import (
 
 const (
 	answer = 10 * time.Second // timeout of a WebSocket handshake; a timeout counts as a rejection
-	again  = 2 * time.Minute  // time from a rejection to the next handshake
+	again  = 2 * time.Minute  // time from a rejection to the next handshake, because the server or a proxy may have changed
 )
 
 var errNoAnswer error = &unsupported{"the server did not respond to the WebSocket handshake"}
 
 // Support records whether a server supports WebSockets.
 type Support struct {
-	turn     chan struct{} // a lock that guards the other fields; a channel, so that waiting for it ends with the context
+	turn     chan struct{} // locks the other fields, like a mutex; a channel, so that a canceled context ends the wait
 	accepted bool          // the server has accepted a WebSocket
-	refused  error         // the latest rejection
+	refused  error         // the latest rejection, or nil
 	at       time.Time     // time of the latest rejection
 }
 
@@ -37,7 +37,7 @@ type Sockets struct {
 
 // Open implements [lw.Transport].
 func (s *Sockets) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
-	if !req.Watch {
+	if !req.Watch { // needs no limit, because package ws sends it over HTTP, without a handshake
 		return s.WebSocket.Open(ctx, req)
 	}
 	select {
@@ -58,7 +58,7 @@ func (s *Sockets) Open(ctx context.Context, req *lw.Request) (*lw.Response, erro
 	timer := time.AfterFunc(answer, func() { cancel(errNoAnswer) })
 	body, err := s.WebSocket.Open(ctx, req)
 	timer.Stop()
-	if s.accepted = err == nil; errors.Is(err, errors.ErrUnsupported) {
+	if s.accepted = err == nil; errors.Is(err, errors.ErrUnsupported) { // other errors, for example 403, do not show a lack of support
 		s.refused, s.at = err, time.Now()
 	}
 	return body, err

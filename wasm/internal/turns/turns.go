@@ -1,6 +1,7 @@
 // Package turns limits the number of watches that pages keep open over HTTP/1.1. A browser opens at most six HTTP/1.1
 // connections to an origin across all tabs, and each watch occupies a connection. Each watch therefore needs a slot. If
-// no slot is free, watches take turns: each watch holds a slot for a short time.
+// no slot is free, watches take turns: each watch holds a slot for a short time, its turn, and then waits for the next
+// one. A watch over WebSocket needs no slot, so [Sockets] is tried before watches take turns.
 package turns
 
 import (
