@@ -23,7 +23,10 @@ import { age } from './columns/format.js'
  * @property {string} title
  */
 
-/** @type {Record<string, string>} */
+/**
+ * Short descriptions by error code. "turns" is missing, because indicator describes a live collection itself.
+ * @type {Record<string, string>}
+ */
 const CAUSES = {
   unauthorized: 'The server rejected the token',
   forbidden: 'Not allowed',
@@ -54,7 +57,7 @@ export function explain(cause) {
 
 const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-const IDLE_AFTER = 10_000 // milliseconds of silence after which a live page shows the time of the last message
+const IDLE_AFTER = 10_000 // milliseconds without data after which a live page shows the time of the last update
 
 /**
  * Returns the color and the texts of the indicator.
@@ -66,6 +69,7 @@ export function indicator(state, now) {
   const { short, long } = explain(state.cause)
   switch (state.phase) {
     case 'live': {
+      // Over HTTP/1.1, more watches than connections may be open. The watches then take turns, so changes arrive late.
       const quiet = now - (state.lastEventAt ?? 0), late = state.cause?.code === 'turns'
       const text = late ? 'Live, a few seconds behind' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
       if (quiet < IDLE_AFTER) return { tone: late ? 'quiet' : 'ok', text, more: '', title }
@@ -95,8 +99,8 @@ export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 export const isTroubled = ({ phase, cause }) => phase === 'stale' || phase === 'stopped' || (phase !== 'live' && cause !== undefined)
 
 /**
- * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that the server
- * requested cannot be skipped.
+ * Returns the label of the button next to the indicator, or "" if the user can do nothing. After an error response, there is
+ * no button to skip the delay, because the server may have requested it, and `state` does not contain that fact.
  * @param {Status} state
  */
 export function actionLabel(state) {
@@ -105,7 +109,8 @@ export function actionLabel(state) {
 }
 
 /**
- * Returns the line above possibly outdated rows, or "" if the rows are current.
+ * Returns the line above possibly outdated rows, or "" if the rows are current. There is no such line during the first list,
+ * because the progress bar already shows that rows are missing.
  * @param {Status} state
  * @param {number} size
  * @param {number} now in milliseconds
