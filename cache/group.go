@@ -144,7 +144,7 @@ func (g *Group) begin(ctx context.Context, start func(*member)) *run {
 			start(m)
 		}
 	}
-	return g.runs.last(true)
+	return g.runs.last(true) // a new run if the last one has ended
 }
 
 func (g *Group) end() {
@@ -155,7 +155,8 @@ func (g *Group) end() {
 
 // WaitSynced blocks until all informers are synced, and then returns nil. It also waits for informers that are added in
 // the meantime, but not for removed ones. If Run stops first, WaitSynced returns Run's error. If ctx is done first, it
-// returns context.Cause(ctx). It may be called before Run.
+// returns context.Cause(ctx). It may be called before the first Run. Between two runs, it returns the
+// last Run's error unless all informers are synced.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	return g.waitSynced(ctx, g.runs.last(false))
 }
@@ -191,7 +192,7 @@ func (g *Group) States() iter.Seq2[string, lw.State] {
 	}
 }
 
-// errEnded reports a member whose Run returned nil too early. Run must return the reason why it ended.
+// errEnded replaces the missing error of a member whose Run returned nil too early.
 var errEnded = errors.New("Run returned nil before its context was done")
 
 // wrapped is an error with its own message that matches another error.

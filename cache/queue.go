@@ -39,7 +39,7 @@ type item[T any] struct {
 	prev, next *item[T]
 }
 
-// isMark reports whether the item is not a change, but the mark that ends the initial changes.
+// isMark reports whether the item is the mark that ends the initial changes. The type of a change is never zero.
 func (i *item[T]) isMark() bool { return i.change.Type == 0 }
 
 // queue holds the changes for one handler. Only one goroutine at a time adds items, under the informer's lock. At most
@@ -60,11 +60,11 @@ type queue[T any] struct {
 	peak          int                 // maximum size of byKey since it was created
 	length        int
 	closed        bool          // new items are ignored
-	startConsumer func()        // starts the consumer goroutine; nil while it must not start
-	consuming     bool          // a consumer goroutine is running
+	startConsumer func()        // starts the consumer goroutine; called under mu; nil while none may start
+	consuming     bool          // a handler's consumer goroutine is running; always false for a Changes loop
 	ready         chan struct{} // receives a value when an item is added or the queue is closed
 	freed         chan struct{} // receives a value when the queue has capacity or is closed
-	done          chan struct{} // closed when the queue is closed and its consumer has ended
+	done          chan struct{} // closed when the queue is closed and the handler's consumer, if any, has ended
 }
 
 // newQueue returns an empty queue. Its channels ready and freed have a buffer of one value, so that a signal is not lost
