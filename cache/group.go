@@ -155,8 +155,8 @@ func (g *Group) end() {
 
 // WaitSynced blocks until all informers are synced, and then returns nil. It also waits for informers that are added in
 // the meantime, but not for removed ones. If Run stops first, WaitSynced returns Run's error. If ctx is done first, it
-// returns context.Cause(ctx). It may be called before the first Run. Between two runs, it returns the
-// last Run's error unless all informers are synced.
+// returns context.Cause(ctx). It may be called before the first Run. Between two runs, it returns the last Run's error
+// unless all informers are synced.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	return g.waitSynced(ctx, g.runs.last(false))
 }

@@ -69,7 +69,7 @@ export function indicator(state, now) {
   const { short, long } = explain(state.cause)
   switch (state.phase) {
     case 'live': {
-      // Over HTTP/1.1, more watches than connections may be open. The watches then take turns, so changes arrive late.
+      // Over HTTP/1.1, there may be more watches than connections. They then take turns, so changes arrive late.
       const quiet = now - (state.lastEventAt ?? 0), late = state.cause?.code === 'turns'
       const text = late ? 'Live, a few seconds behind' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
       if (quiet < IDLE_AFTER) return { tone: late ? 'quiet' : 'ok', text, more: '', title }

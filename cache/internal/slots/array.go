@@ -1,7 +1,7 @@
 package slots
 
-// An array is a tree of fixed height, so that a write after a snapshot copies only one inner node per level. In a [Vector]
-// with a million slots, these copies take about 1.6 kB. With a single list of all chunks, the copies would take about 60 kB.
+// An array is a tree of fixed height, so that a write after a snapshot copies only one inner node per level. In a
+// [Vector] with a million slots, these copies take about 1.6 kB. A single list of all chunks would take about 60 kB.
 const (
 	chunkBits, branchBits = 4, 6
 	topBits               = chunkBits + branchBits
