@@ -62,7 +62,7 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		made.followers.add(kind, formOf(example), informer)
 		return informer
 	}
-	// The informers only record controller-runtime's list requests, so a rate limit would delay them for nothing.
+	// controller-runtime's list requests are recorded and never sent, so a rate limit would only delay the informers.
 	// Without opts.Mapper, resource discovery also loses its rate limit, but it sends few requests.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
@@ -95,14 +95,14 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 	return func(kind schema.GroupVersionKind) bool { return all || kinds[kind] }
 }
 
-// decodingCache is controller-runtime's cache, with informers that decode an object only when controller-runtime copies
-// it.
+// decodingCache is controller-runtime's cache with this module's informers. They decode an object only when
+// controller-runtime copies it.
 type decodingCache struct {
 	cache.Cache
-	followers followers
+	followers followers // read by the clients of ReadYourWrites
 	scheme    *runtime.Scheme
-	http      *http.Client
-	restores  bool // the informers may start with objects that an earlier process saved
+	http      *http.Client // default of the clients of ReadYourWrites
+	restores  bool         // the informers may start with objects that an earlier process saved
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable, as controller-runtime's cache does.
@@ -116,9 +116,8 @@ func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) e
 	return c.Cache.RemoveInformer(ctx, obj)
 }
 
-// Get implements [client.Reader]. controller-runtime cannot return an object without a copy, because an informer
-// keeps no struct. If opts disable the deep copy, Get asks the informer for a copy that shares nested values
-// instead.
+// Get implements [client.Reader]. It does not pass on an option that disables the deep copy, because that copy decodes
+// the object. Instead, Get then asks the informer for a copy that shares nested values with other readers.
 func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	all := (&client.GetOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
@@ -151,7 +150,7 @@ func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ..
 
 func set(disabled *bool) bool { return disabled != nil && *disabled }
 
-// requiredLabel returns a label, and its value, that every selected object must have.
+// requiredLabel returns the key and the value of a label that every selected object must have.
 func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	if selector == nil {
 		return "", "", false
@@ -165,9 +164,9 @@ func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// again repeats a read that has found an undecodable object. controller-runtime's error would only name the Go type
-// that stands for such an object. In the second read, the informer returns the decode error itself, or leaves the
-// object out of the list.
+// again repeats a read that has found an undecodable object, because controller-runtime's error names only the Go type
+// clientgo.undecodable. In the second read, the informer knows that the object cannot be decoded. A Get then returns the
+// decode error, and a List omits the object.
 func again(read func() error) error {
 	err := read()
 	if err != nil && strings.Contains(err.Error(), "clientgo.undecodable") {

@@ -175,7 +175,7 @@ func TestInformerType(t *testing.T) {
 	require.Equal(t, "*clientgo.informer", fmt.Sprintf("%T", informer))
 }
 
-// An operator must be able to query an informer's state, because HasSynced never becomes false again.
+// An operator must be able to query an informer's state, because HasSynced stays true during an outage.
 func TestStateOfInformer(t *testing.T) {
 	server := startServer(t)
 	c := startCache(t, server, cache.Options{})

@@ -19,7 +19,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// formOf names the kind of Go type that represents an object. A cache has separate informers for each of them.
+// formOf returns the form of an object: typed, unstructured or metadata. A cache has a separate informer for each form of a
+// kind.
 func formOf(obj runtime.Object) string {
 	switch obj.(type) {
 	case runtime.Unstructured:
@@ -30,7 +31,7 @@ func formOf(obj runtime.Object) string {
 	return "typed"
 }
 
-// followers contains the informers of a cache.
+// followers contains one follower for each informer of a cache. It is safe for concurrent use.
 type followers struct {
 	mu  sync.Mutex
 	all []*follower
@@ -50,7 +51,7 @@ func (fs *followers) remove(kind schema.GroupVersionKind, form string) {
 	fs.all = slices.DeleteFunc(fs.all, func(f *follower) bool { return f.kind == kind && f.form == form })
 }
 
-// find returns the informers for which a function returns true.
+// find returns the followers for which matches returns true.
 func (fs *followers) find(matches func(*follower) bool) (found []*follower) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -70,34 +71,40 @@ type follower struct {
 
 	mu     sync.Mutex
 	writes map[client.ObjectKey]*write // the last write to each object
-	limit  int                         // number of writes at which those that the store contains are forgotten
-	scope  *scope                      // nil until the first write
+	limit  int                         // number of writes at which record looks for writes that it can forget
+	scope  *scope                      // the result of selected; nil before the first call
 }
 
-// manyWrites is the number of writes at which a follower first forgets those that its store contains.
+// manyWrites is the lowest limit of a follower. It bounds the memory for writes to objects that are never read.
 const manyWrites = 128
 
-// write describes a write to an object, so that a read can recognize a store that does not contain it.
+// write describes a write to an object. A read uses it to recognize whether the store contains the write.
+//
+// Usually version decides that. A deletion may have no version. The store contains such a deletion once the object with this
+// UID was stored and is not stored anymore. If a write has no version and is not a deletion, a read asks the server.
 type write struct {
-	number  uint64 // counts the writes of the client
+	number  uint64 // position of the write among the completed writes of the client
 	version string // the store contains the write when it has reached this resourceVersion; "" if that is unknown
 	absent  bool   // the collection no longer contains the object, because it was deleted or has left the selectors
-	uid     string // of the deleted object, or ""
-	seen    bool   // the store has contained an object with this UID
-	asked   bool   // the server has been asked for the object
+	uid     string // of the deleted object, or "" if unknown
+	seen    bool   // the store has contained an object with this UID, so its absence shows that the deletion has arrived
+	asked   bool   // version and absent are the server's answer to consistentClient.ask, so reads do not ask again
 }
 
-// unknown reports whether only the server knows the result of the write.
+// unknown reports whether the result of the write is unknown. A read then asks the server, because neither an event nor a
+// resourceVersion can show that the store contains the write.
 func (w *write) unknown() bool { return w.version == "" && !w.absent }
 
-// pending returns the last write to an object, if the store disagrees with it. Otherwise it returns nil, and reports whether
-// the object is absent, but could appear in the store for a while. It forgets a write that the store contains.
+// pending returns a copy of the last write to an object if the store does not contain it yet, or if that is unknown. A read
+// must then wait. Otherwise, pending returns nil, and the read may use the store. If absent is true, an older event may still
+// add the deleted object to the store, so the read must check that its result does not contain the object.
 func (f *follower) pending(key client.ObjectKey) (w *write, absent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.check(key)
 }
 
+// check is pending for callers that hold f.mu. It forgets a write that the store contains.
 func (f *follower) check(key client.ObjectKey) (_ *write, absent bool) {
 	w := f.writes[key]
 	if w == nil {
@@ -116,8 +123,8 @@ func (f *follower) check(key client.ObjectKey) (_ *write, absent bool) {
 	return &found, false
 }
 
-// written returns the keys of the writes to an object, or to all objects in a namespace if the key has no name. An empty
-// namespace selects all of them. A namespace does not matter if the kind has no namespaces.
+// written returns the keys of the remembered writes that match key. A key without a name matches all names, and a key without
+// a namespace matches all namespaces. Writes to cluster-scoped objects match every namespace.
 func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,23 +136,25 @@ func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 	return keys
 }
 
-// record remembers a write. began is the number of writes that were complete when the request was sent. If there are many
-// writes, record also forgets those that the store contains, and returns the deletions without a resourceVersion.
+// record remembers a write. began is the number of writes that were complete when the request was sent. When the number of
+// writes reaches f.limit, record forgets the writes that the store contains. It cannot forget deletions without a
+// resourceVersion, even if their objects are not in the store. It returns those, and the caller should pass them to bound.
 func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*write) {
 	if state := f.progress.State(); state.Since.IsZero() || state.Phase == lw.Stopped {
-		return nil // the first list will contain the write, or nobody reads the store
+		return nil // the write is complete before the informer requests its first list, or the informer has stopped
 	}
 	if _, ordered := lw.CompareResourceVersions(w.version, w.version); w.version != "" && !ordered {
-		return nil // a store that is past such a resourceVersion cannot be recognized
+		return nil // the resourceVersion cannot be compared with the store's
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if earlier := f.writes[key]; earlier != nil && earlier.number > began { // the requests overlapped
+	// If two requests overlapped, the later response may belong to the earlier write. Only resourceVersions show the order.
+	if earlier := f.writes[key]; earlier != nil && earlier.number > began {
 		switch {
 		case w.version == "" || earlier.version == "":
 			w = write{number: w.number}
 		case reached(earlier.version, w.version):
-			w.version, w.absent = earlier.version, earlier.absent
+			w.version, w.absent = earlier.version, earlier.absent // a write with a version has no uid
 		}
 	}
 	f.writes[key] = &w
@@ -157,11 +166,12 @@ func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*
 			open = append(open, f.writes[key])
 		}
 	}
-	f.limit = max(manyWrites, 2*len(f.writes))
+	f.limit = max(manyWrites, 2*len(f.writes)) // doubles, so that the average cost of a write stays constant
 	return open
 }
 
-// bound gives deletions the resourceVersion of a later list, so that they can be forgotten.
+// bound sets the resourceVersion of deletions to that of a later list. When the store has reached it, the deletions can be
+// forgotten, because no older event can add the objects again.
 func (f *follower) bound(open []*write, listed string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,7 +180,7 @@ func (f *follower) bound(open []*write, listed string) {
 	}
 }
 
-// answer replaces a write with the server's answer, unless there has been another write.
+// answer replaces a write with the server's answer, unless the client has completed another write to the object since.
 func (f *follower) answer(key client.ObjectKey, w write) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,7 +197,7 @@ type scope struct {
 	fields       fields.Selector
 }
 
-// selected returns the scope of the informer.
+// selected returns the scope of the informer. It sends no request, so it can hold f.mu all the time.
 func (f *follower) selected(ctx context.Context) (*scope, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,14 +221,14 @@ func (f *follower) selected(ctx context.Context) (*scope, error) {
 
 func (s *scope) filtered() bool { return !s.labels.Empty() || !s.fields.Empty() }
 
-// target is the object or the collection of a request.
+// target is the object or the collection that a request addresses. A request for a collection has no name.
 type target struct {
 	scope       *scope
 	key         client.ObjectKey
 	subresource string
 }
 
-// target parses the URL path of a request. ok is false if the path belongs to another resource.
+// target parses the URL path of a request. ok is false if the path does not belong to the informer's resource.
 func (s *scope) target(url string) (to target, ok bool) {
 	rest, ok := strings.CutPrefix(url, s.root+"/")
 	parts := strings.Split(rest, "/")[1:]                                                             // without the version, because a write through any version counts
@@ -233,13 +243,13 @@ func (s *scope) target(url string) (to target, ok bool) {
 	return to, true
 }
 
-// contains reports whether the collection can contain an object, judging by its name and namespace.
+// contains reports whether the informer's namespace and field selector allow an object with this key.
 func (s *scope) contains(key client.ObjectKey) bool {
 	name, ok := s.fields.RequiresExactMatch("metadata.name")
 	return (!ok || name == key.Name) && (s.namespace == "" || s.namespace == key.Namespace)
 }
 
-// reached reports whether a store with a resourceVersion contains the writes up to wanted.
+// reached reports whether a store at this resourceVersion contains all writes up to wanted.
 func reached(version, wanted string) bool {
 	order, ok := lw.CompareResourceVersions(version, wanted)
 	return ok && order >= 0

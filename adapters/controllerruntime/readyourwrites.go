@@ -29,39 +29,41 @@ import (
 //	})
 //
 // A Get waits until the cache contains the completed writes to the object, and a List waits for those to the kind in its
-// namespace. This includes patches, Apply, deletions and subresources. A read waits for the writes of the same client only.
-// It does not wait for writes that failed or are still in progress. It never waits for dry runs, for kinds that the client
-// reads from the server, for resourceVersions that are not numbers, or with [client.DisableReadYourWritesConsistency]. As an
-// option of a write, the latter has no effect.
+// namespace. Writes include patches, Apply, deletions and subresources. A read waits only for writes of the same client, and
+// not for writes that failed or are still in progress. It does not wait for dry runs, for kinds that the client reads from the
+// server, or for writes whose resourceVersions are not numbers. To read without waiting, pass
+// [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write has no effect.
 //
 // A read that cannot wait any longer returns a [*StaleReadError]. DeleteAllOf returns [ErrDeleteAllOf].
 type ReadYourWrites struct {
-	// Timeout limits how long a read waits. The default is 10 seconds. A read also ends when the watch has been healthy for
-	// 5 seconds during the wait.
+	// Timeout limits how long a read waits. The default is 10 seconds. A read fails earlier if the watch has been healthy for
+	// 5 seconds during the wait, because a healthy watch delivers a write much faster.
 	Timeout time.Duration
 }
 
-// healthyTimeout limits the wait after the watch has recovered.
+// healthyTimeout limits how long a read waits on a healthy watch. If the write has not arrived by then, it is unlikely to
+// arrive.
 const healthyTimeout = 5 * time.Second
 
 // askAfter is the time after which a read on a healthy watch asks the server whether the collection contains an object. The
-// object may have left the field selector. Usually, the event of a write arrives earlier.
+// object may have left the field selector, for example, so no event of the write arrives. Otherwise, the event usually arrives
+// earlier.
 const askAfter = time.Second
 
-// poll is the longest time for which a read does not look at the state of the watch.
+// poll is the longest time between two looks at the state of the watch during a read.
 const poll = 100 * time.Millisecond
 
 // ErrDeleteAllOf is returned by DeleteAllOf of a client from [ReadYourWrites]. The client sends no request, because the
 // response would not show which deletions later reads must wait for.
 var ErrDeleteAllOf = errors.New("controllerruntime: reads cannot wait for the effect of DeleteAllOf: delete the objects of a List one by one, or use a client without ReadYourWrites")
 
-// StaleReadError is returned by a read if the cache does not contain the client's earlier writes in time. The read can be
+// StaleReadError is returned by a read if the cache does not receive the client's earlier writes in time. The read can be
 // repeated.
 type StaleReadError struct {
 	Kind  schema.GroupVersionKind
 	Key   client.ObjectKey // of an object whose last write the cache does not contain
 	State lw.State         // of the informer
-	Err   error            // cause of the end of the caller's context, or nil after a timeout
+	Err   error            // context.Cause of the read's context, or nil after a timeout
 }
 
 func (e *StaleReadError) Error() string {
@@ -83,7 +85,7 @@ func (e *StaleReadError) Unwrap() error { return e.Err }
 // opts.Cache.EnableReadYourWritesConsistency is set.
 func (r ReadYourWrites) NewClient(config *rest.Config, opts client.Options) (client.Client, error) {
 	if opts.Cache == nil || opts.Cache.Reader == nil || set(opts.DryRun) {
-		return client.New(config, opts)
+		return client.New(config, opts) // no read has to wait, because the client reads from the server or writes nothing
 	}
 	reads, ok := opts.Cache.Reader.(*decodingCache)
 	switch {
@@ -163,8 +165,9 @@ func (c *consistentClient) List(ctx context.Context, list client.ObjectList, opt
 	})
 }
 
-// read calls get when the cache contains the writes to an object, or to the objects in a namespace if the key has no name.
-// obj is the object or list that get fills. shows reports whether it contains an object that is gone.
+// read waits until the cache contains the writes to an object, or to all objects in a namespace if the key has no name. It
+// then calls get. obj is the object or list that get fills. shows reports whether it contains an object in gone, which the
+// client has deleted.
 func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key client.ObjectKey, get func() error, shows func(gone map[client.ObjectKey]bool) bool) error {
 	from := c.followers(obj)
 	for _, f := range from {
@@ -187,7 +190,7 @@ func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key cli
 				}
 			}
 		}
-		// An event may have added an object after the wait, so the result must be checked.
+		// After the wait, an older event may have added a deleted object, so the result must be checked.
 		if err := get(); err != nil || len(gone) == 0 || !shows(gone) {
 			return err
 		}
@@ -209,8 +212,8 @@ func (c *consistentClient) followers(obj runtime.Object) []*follower {
 	return c.reads.followers.find(func(f *follower) bool { return f.kind == kind && f.form == formOf(obj) })
 }
 
-// wait blocks until a store contains the last write to an object. absent reports that the object is gone, but could appear
-// in the store for a while. The read began at the time began.
+// wait blocks until a store contains the last write to an object. follower.pending documents absent. The read began at the
+// time began, when its timeout started.
 func (c *consistentClient) wait(ctx context.Context, f *follower, key client.ObjectKey, began time.Time) (absent bool, err error) {
 	var asked time.Time
 	for {
@@ -240,8 +243,8 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 	}
 }
 
-// ask asks the server whether the collection of an informer contains an object, and updates the write with this number.
-// After an error, it does nothing.
+// ask asks the server whether the collection of an informer contains an object, and replaces the write with this number with
+// the answer. If the request fails, the write stays unchanged and wait asks again later.
 func (c *consistentClient) ask(ctx context.Context, f *follower, key client.ObjectKey, number uint64, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -256,7 +259,8 @@ func (c *consistentClient) ask(ctx context.Context, f *follower, key client.Obje
 	f.answer(key, answer)
 }
 
-// list requests the metadata of at most one object that an informer follows. An empty namespace selects all its namespaces.
+// list requests the metadata of at most one object that an informer follows. Its callers need only one object, or only the
+// list's resourceVersion. An empty namespace selects all namespaces of the informer.
 func (c *consistentClient) list(ctx context.Context, f *follower, namespace, selector string) (*metav1.PartialObjectMetadataList, error) {
 	s, err := f.selected(ctx)
 	if err != nil {

@@ -340,7 +340,7 @@ func TestDeletionsAreForgotten(t *testing.T) {
 }
 
 // TestDeletionEventBeforeResponse delays the response to a deletion until its event has arrived. The client must recognize
-// the event, and so forget the deletion at once.
+// the event and forget the deletion at once.
 func TestDeletionEventBeforeResponse(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
@@ -450,8 +450,8 @@ func TestFailedWritesDoNotDelayReads(t *testing.T) {
 	require.Empty(t, followers[0].written(client.ObjectKey{}))
 }
 
-// TestRecreationNeedsNoRequest deletes and creates an object one after the other, which the client need not distinguish
-// from overlapping writes with a request.
+// TestRecreationNeedsNoRequest deletes an object and creates it again after the response. The writes do not overlap, so the
+// client knows their order and need not ask the server.
 func TestRecreationNeedsNoRequest(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
@@ -470,7 +470,7 @@ func TestRecreationNeedsNoRequest(t *testing.T) {
 	require.Empty(t, server.Requests(func(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") == "1" }))
 }
 
-// TestReadRepeatsIfDeletedObjectAppears covers an event that arrives between the wait and the read.
+// TestReadRepeatsIfDeletedObjectAppears delivers an old event of a deleted object between the wait and the read.
 func TestReadRepeatsIfDeletedObjectAppears(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{}).(*consistentClient)
@@ -489,7 +489,7 @@ func TestReadRepeatsIfDeletedObjectAppears(t *testing.T) {
 	require.Equal(t, 2, reads)
 }
 
-// TestAnswerKeepsLaterWrite covers a write that completes while the server is asked for an earlier one.
+// TestAnswerKeepsLaterWrite completes a write while the client asks the server about an earlier one.
 func TestAnswerKeepsLaterWrite(t *testing.T) {
 	later := &write{number: 2, version: "9"}
 	f := &follower{writes: map[client.ObjectKey]*write{key: later}}

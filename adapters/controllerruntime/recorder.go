@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// recorder is an [http.RoundTripper] that records the writes of a client. Writes to objects and subresources look alike
-// there, and controller-runtime's client does not return the response to a deletion.
+// recorder is an [http.RoundTripper] that records the writes of a client. It works with HTTP requests, because all kinds of
+// writes look alike there, and because controller-runtime's client does not return the response to a deletion.
 type recorder struct {
 	client  *consistentClient
 	next    http.RoundTripper
@@ -26,14 +26,14 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodGet || dryRun(request) {
 		return r.next.RoundTrip(request)
 	}
-	// The event of a deletion may arrive before the response, so the store is searched for the object first.
+	// Record the UIDs before the request, because the event of a deletion may arrive before the response.
 	began, stored := r.written.Load(), map[*follower]string{}
 	for f, to := range r.targets(request) {
 		stored[f], _ = f.progress.UID(to.key.Namespace, to.key.Name)
 	}
 	response, err := r.next.RoundTrip(request)
 	if err != nil || response.StatusCode/100 != 2 {
-		return response, err
+		return response, err // reads do not wait for failed writes, even if the server performed one of them
 	}
 	body, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
@@ -42,7 +42,9 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 
-	// The result of a write without a resourceVersion is unknown, except for a deletion.
+	// A response without a resourceVersion leaves the result of the write unknown, except for a deletion. It then
+	// contains a Status. If a deletion returns the object, for example because of a finalizer, the object's resourceVersion is
+	// that of the resulting event.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
 	w, uid := write{number: r.written.Add(1), version: object.ResourceVersion}, object.UID
@@ -57,13 +59,13 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	for f, to := range r.targets(request) {
 		own := w
-		to.key.Name = cmp.Or(to.key.Name, object.Name) // of a created object
+		to.key.Name = cmp.Or(to.key.Name, object.Name) // a create request has no name; DeleteAllOf is never sent
 		switch {
 		case to.subresource == "token" || !to.scope.contains(to.key): // a token does not change its ServiceAccount
 			continue
-		case w.absent && !to.scope.filtered(): // with selectors, the object may leave the collection and come back before its deletion
+		case w.absent && !to.scope.filtered(): // with selectors, seen proves nothing: the object may leave the collection and come back
 			own.uid, own.seen = string(uid), uid != "" && stored[f] == string(uid)
-		case w.version != "" && to.subresource == "":
+		case w.version != "" && to.subresource == "": // a subresource may return another type without the labels, such as Scale
 			own.absent = !to.scope.labels.Matches(labels.Set(object.Labels))
 		}
 		if open := f.record(to.key, own, began); len(open) > 0 {
@@ -75,11 +77,11 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// targets returns the informers that follow the object of a request, or whose collection it belongs to.
+// targets returns the informers that follow the resource of a request, with the object that the request addresses.
 func (r *recorder) targets(request *http.Request) map[*follower]target {
 	targets := map[*follower]target{}
 	for _, f := range r.client.reads.followers.find(func(*follower) bool { return true }) {
-		if scope, err := f.selected(request.Context()); err == nil { // otherwise, the first list contains the write
+		if scope, err := f.selected(request.Context()); err == nil { // otherwise, the informer has not requested its first list, which will contain the write
 			if to, ok := scope.target(request.URL.Path); ok {
 				targets[f] = to
 			}
@@ -88,7 +90,7 @@ func (r *recorder) targets(request *http.Request) map[*follower]target {
 	return targets
 }
 
-// dryRun reports whether a request is for a dry run. A deletion says so in its body.
+// dryRun reports whether a request is a dry run. A deletion may specify that in its body instead of its query.
 func dryRun(request *http.Request) bool {
 	var options metav1.DeleteOptions
 	if request.Method == http.MethodDelete && request.GetBody != nil {
