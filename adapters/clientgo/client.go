@@ -25,20 +25,20 @@ import (
 type client struct {
 	informer *informer
 	opts     lw.ClientOptions
-	rejected atomic.Bool
+	rejected atomic.Bool // the server has rejected protobuf, so all later requests are for JSON
 
 	mu             sync.Mutex
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 
 	source  lw.Source[*object]
-	attempt attempt // used only by the informer's own goroutine
+	attempt attempt // the current request, for interrupted; used only by the informer's own goroutine
 }
 
 func (l *client) Source() *lw.Source[*object] { return &l.source }
 
 func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
 	kind := listing
-	if opts.Limit == 1 {
+	if opts.Limit == 1 { // lw's check before a watch, which lists a single object
 		kind = watching
 	}
 	l.informer.measure()
@@ -100,7 +100,8 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 }
 
 // negotiate sends a request and yields the results. If the server rejects protobuf before the first result, negotiate
-// repeats the request with JSON.
+// repeats the request with JSON. After the first result, it yields the error, and the stream's next request is for
+// JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Client[*object], yield func(V, error) bool)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		json, protobuf, err := l.clients(ctx)
@@ -181,7 +182,7 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	}
 	own := *req
 	if _, version := c.resource(); version != "" && strings.HasSuffix(version, req.Path) {
-		own.Path = version // a discovery request, with which lw checks the collection's kind
+		own.Path = version // a discovery request, with which lw checks the collection's kind; it has no selectors
 	} else {
 		own.Path, own.Query = c.path, strings.Trim(c.query+"&"+req.Query, "&")
 	}
@@ -219,7 +220,7 @@ func (s *source) resolve(ctx context.Context) (*collection, error) {
 	return nil, err
 }
 
-// ownParameters contains the query parameters that lw sets itself.
+// ownParameters contains the query parameters that lw sets itself. They are removed from the recorded request.
 var ownParameters = []string{
 	"allowWatchBookmarks", "continue", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout",
 	"timeoutSeconds", "watch",
@@ -275,7 +276,7 @@ func WrapHTTPClient(client *http.Client) *http.Client {
 }
 
 // tap is an [http.RoundTripper]. If a request's context contains a recording, tap stores the request in the
-// recording instead of sending it.
+// recording instead of sending it. It sends all other requests.
 type tap struct {
 	next   http.RoundTripper
 	client http.Client // copy of the client that was passed to WrapHTTPClient

@@ -27,11 +27,11 @@ var errNilResult = errors.New("clientgo: the transform returned nil")
 // objectCodec converts JSON and protobuf to stored objects. It implements [lw.Codec].
 type objectCodec struct {
 	decoder   *decoder
-	text      *textCodec
+	text      *textCodec                // decodes JSON
 	packing   lw.Codec[*compact.Object] // compresses the objects of text; nil without Extras.Compress
 	repeated  *repetitions              // nil if the informer stores no *slim
 	transform cache.TransformFunc       // set before the informer runs; may be nil
-	report    func(*object, error)
+	report    func(*object, error)      // reports an object that cannot be decoded or transformed
 }
 
 // newCodec returns the codec of an informer. It panics if opts.Fields returns a malformed path.
@@ -186,7 +186,7 @@ type decoded struct {
 	first  weak.Pointer[byte] // first byte of the struct, because the struct's type is known only at run time
 	strong any                // the struct itself if the object could not be decoded again, otherwise nil
 	err    error              // why the object cannot be decoded, or nil
-	period atomic.Int64       // number of the last period in which the struct was read, or 0; see recent
+	period atomic.Int64       // number of the last period in which recent kept the struct, or 0
 }
 
 // Equal reports whether two objects have the same encoding.
@@ -212,11 +212,12 @@ func (d *decoder) read(o *object, keep bool) (any, error) {
 	return value, nil
 }
 
+// weakly returns a decoded with a weak pointer to made, so that it does not keep made in memory.
 func weakly(made runtime.Object) *decoded {
 	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
 }
 
-// value returns the decoded struct, or nil if the garbage collector has freed it.
+// value returns the decoded struct. It returns nil if there is none yet or the garbage collector has freed it.
 func (d *decoder) value(of *decoded) any {
 	if of == nil {
 		return nil

@@ -191,8 +191,8 @@ type resources struct {
 	mu        sync.Mutex
 	informers map[schema.GroupVersionResource]*resourceInformer
 	started   map[schema.GroupVersionResource]cache.SharedIndexInformer
-	stopping  bool
-	running   sync.WaitGroup
+	stopping  bool           // Shutdown has been called
+	running   sync.WaitGroup // of the informers
 }
 
 // newResources returns an interface instead of a *resources, so that callers do not get a typed nil after an error.
@@ -241,8 +241,8 @@ func (r *resources) Start(stop <-chan struct{}) {
 	}
 }
 
-// WaitForCacheSync blocks until all started informers have synced or stop is closed. It returns whether each
-// started informer has synced.
+// WaitForCacheSync blocks until all started informers have synced or stop is closed. The result contains, for each
+// started informer, whether it has synced.
 func (r *resources) WaitForCacheSync(stop <-chan struct{}) map[schema.GroupVersionResource]bool {
 	r.mu.Lock()
 	started := maps.Clone(r.started)

@@ -15,17 +15,17 @@ import (
 // handle stands for an object that its reader will copy. Instead of copying a decoded struct, it decodes a new one, so
 // no decoded struct stays in memory.
 type handle struct {
-	metav1.Object // empty; readers need only the metadata that the methods below return
+	metav1.Object // noMetadata; readers need only the metadata that the methods below return
 	decoder       *decoder
 	object        *object
 	shared        bool // the reader wants to share nested values with other readers
 }
 
-// noMetadata is the rest of the metadata of each *handle.
+// noMetadata is empty. Each *handle embeds it, so that all methods of metav1.Object exist.
 var noMetadata metav1.Object = &metav1.ObjectMeta{}
 
-// handle returns a *handle for o, or the transform's result if the store keeps that instead of an encoding. If o could
-// not be decoded before, it returns the error.
+// handle returns a *handle for o. If the store keeps the transform's result instead of an encoding, handle returns the
+// result. If an earlier attempt to decode o failed, handle returns its error.
 func (d *decoder) handle(o *object, shared bool) (any, error) {
 	if known := o.decoded.Load(); known != nil && (known.strong != nil || known.err != nil) {
 		return known.strong, known.err
@@ -36,9 +36,9 @@ func (d *decoder) handle(o *object, shared bool) (any, error) {
 // GetObjectKind implements [runtime.Object].
 func (*handle) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject decodes a new struct, which shares no memory with other structs unless the reader asked for that. It
-// cannot return an error. So if decoding fails, it returns an *undecodable, which readers cannot use, and the indexer
-// reports the error to the next reader.
+// DeepCopyObject decodes a new struct, which shares no memory with other structs unless h.shared is set. It cannot
+// return an error. So if decoding fails, it returns an *undecodable, which readers reject, and the indexer reports the
+// error to the next reader.
 func (h *handle) DeepCopyObject() runtime.Object {
 	object, err := h.decoder.newStruct(h.object, h.shared)
 	if err != nil {

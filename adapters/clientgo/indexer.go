@@ -18,25 +18,26 @@ import (
 // errReadOnly is returned by all methods that would modify the store.
 var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
-// indexer implements [cache.Indexer] on an informer's store.
+// indexer implements [cache.Indexer] on an informer's store. An informer has two of them, which share the store and the
+// indexes. One returns decoded structs. The other one may return handles, for readers that copy each object anyway.
 type indexer struct {
 	informer *informer
 	store    *lwcache.Store[*object]
-	copying  bool // whether to return a *handle instead of a decoded struct
+	copying  bool // whether to return a *handle, which decodes the object only when the reader copies it; see CopyingReaders
 
 	*indexSet
 }
 
-// indexSet contains the indexes of an informer.
+// indexSet contains the indexes of an informer. Both indexers of the informer share it.
 type indexSet struct {
 	mu     sync.RWMutex
-	byName map[string]index
-	labels map[string]*lwcache.Index[*object, string] // by key of the label
+	byName map[string]index                           // indexes from AddIndexers
+	labels map[string]*lwcache.Index[*object, string] // indexes from byLabel, by key of the label
 
-	maxLabelEntries int
+	maxLabelEntries int // the constant, except in tests
 }
 
-// index is an index of client-go, with the function that creates its values.
+// index is an index from AddIndexers, together with its index function.
 type index struct {
 	of cache.IndexFunc
 	*lwcache.Index[*object, string]
@@ -49,13 +50,13 @@ func newIndexer(i *informer) *indexer {
 	}
 }
 
-// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. shared is
-// set if a copying reader wants to share nested values.
+// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. shared has
+// an effect only on a *handle: its copies then share nested values with those of other readers.
 func (x *indexer) read(o *object, shared bool) (any, error) {
 	if x.copying {
 		return x.informer.decoder.handle(o, shared)
 	}
-	return x.informer.decoder.read(o, true)
+	return x.informer.decoder.read(o, true) // keeps the struct for a while, because it may be read again soon
 }
 
 func (x *indexer) Add(any) error               { return errReadOnly }
@@ -123,8 +124,8 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.readAll(seen.UnsortedList(), false), nil
 }
 
-// ByIndex implements [cache.Indexer]. Its name may also be the one that controller-runtime's cache gives to an index of
-// a [LabelField].
+// ByIndex implements [cache.Indexer]. The name may also stand for a [LabelField] or a [SharedField].
+// controller-runtime's cache prepends "field:" to the name of a field.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	key, labeled := strings.CutPrefix(name, "field:"+labelField)
 	key, shared := strings.CutPrefix(key, "field:"+sharedField)
@@ -139,6 +140,8 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	return x.readAll(index.List(value), false), nil
 }
 
+// controller-runtime's cache passes only an object's name or a field selector to an indexer. Therefore the wish to
+// share values, and the key of a label, are encoded in names and fields.
 const (
 	labelField   = "listwatch.label:"
 	sharedField  = "listwatch.shared:"
@@ -161,8 +164,8 @@ const (
 	// allNamespaces stands for all namespaces in the index values that controller-runtime's cache uses.
 	allNamespaces = "__all_namespaces"
 
-	// maxLabelIndexes limits the label indexes of an informer, because each event has to update all of them. Other labels are
-	// looked up in all objects.
+	// maxLabelIndexes limits the number of label indexes of an informer, because each event has to update all of them. For
+	// other labels, the reader compares the labels of all objects.
 	maxLabelIndexes = 8
 
 	// maxLabelEntries limits the memory of all label indexes of an informer together. When an index is built, it counts
@@ -170,7 +173,8 @@ const (
 	maxLabelEntries = 1_000_000
 )
 
-// byLabel returns the objects in a namespace whose label has a value. It does not decode objects.
+// byLabel returns the objects in a namespace whose label has a value. If the label has no index yet, byLabel builds one
+// within the limits above. Without an index, it returns all objects in the namespace. It does not decode objects.
 func (x *indexer) byLabel(key, value, namespace string) []*object {
 	x.mu.Lock()
 	index := x.labels[key]

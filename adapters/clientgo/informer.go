@@ -28,9 +28,9 @@ type InformerOptions struct {
 	// ObjectDescription names the type of the objects in the log. "" means the Go type.
 	ObjectDescription string
 
-	// CopyingReaders is for readers that copy each object, such as controller-runtime's cache. GetIndexer then
-	// returns objects whose only useful method is DeepCopyObject. The method decodes a new struct, so the informer
-	// need not keep a decoded object. GetStore and handlers are not affected.
+	// CopyingReaders is for readers that copy each object, such as controller-runtime's cache. The indexer from
+	// GetIndexer then returns objects whose only useful method is DeepCopyObject. The method decodes a new struct, so
+	// the informer need not keep a decoded object. GetStore and handlers are not affected.
 	CopyingReaders bool
 
 	// Identifier enables the metric for the store's resourceVersion, as in [cache.SharedIndexInformerOptions]. There
@@ -59,6 +59,8 @@ func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runti
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }
 
+// newInformer returns an informer that requests the collection of from. lister serves only for the reflector, which
+// identifies the informer to a watch error handler.
 func newInformer(from *source, lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) *informer {
 	if example == nil {
 		panic("clientgo: an informer needs an example of its objects, such as &corev1.Pod{}")
@@ -115,16 +117,16 @@ type informer struct {
 	extras      Extras
 	meter       cache.Store      // nil if the informer has no identifier
 	cause       error            // why the informer was last interrupted; only the goroutine of Run uses cause and reported
-	reported    bool             // whether client-go would call its watch error handler for cause
+	reported    bool             // whether client-go would call its watch error handler for cause, so that warn need not log it
 	reflector   *cache.Reflector // never runs; the watch error handler receives it to identify the informer
 
 	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true
 
 	mu             sync.Mutex
 	shortestResync time.Duration   // shortest period of the informer and of the handlers that were added before the start
-	ctx            context.Context // passed to RunWithContext; before that, context.Background()
+	ctx            context.Context // the parameter of RunWithContext; before the call, context.Background()
 	started        bool
-	onError        cache.WatchErrorHandlerWithContext
+	onError        cache.WatchErrorHandlerWithContext // called by interrupted; nil means that errors are logged
 }
 
 var errStarted = errors.New("informer has already started")
@@ -202,8 +204,8 @@ type Extras struct {
 	// DropManagedFields removes metadata.managedFields, which often makes up half of an object.
 	DropManagedFields bool
 
-	// CoalesceEvents merges the queued events of an object into one event. It describes the change from the last
-	// state that the handler received to the current state. If an object was created and deleted while the handler
+	// CoalesceEvents merges the queued events of an object into one event. The merged event describes the change from the
+	// last state that the handler received to the current state. If an object was created and deleted while the handler
 	// was busy, the handler receives no event.
 	CoalesceEvents bool
 
@@ -242,6 +244,8 @@ type Extras struct {
 	Trace func(collection string) *lw.Trace
 }
 
+// policy returns the queue policy for handlers. The default is Unbounded, because client-go's handlers have unlimited
+// queues.
 func (e *Extras) policy() lwcache.Policy {
 	switch {
 	case e.CoalesceEvents:
@@ -265,6 +269,8 @@ func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandl
 	return i.beforeStart(func() { i.onError = handler })
 }
 
+// beforeStart calls set under the lock, so that the informer cannot start in the meantime. If the informer has already
+// started, it returns errStarted instead.
 func (i *informer) beforeStart(set func()) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -320,7 +326,8 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
 		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
 	})
-	// client-go chooses a handler's name when it is added to an informer. This informer never runs.
+	// client-go chooses the name of a handler when the handler is added to an informer. So add it to an informer that
+	// never runs.
 	named, err := cache.NewSharedIndexInformer(nil, i.example, 0, nil).AddEventHandler(handler)
 	if err != nil {
 		return nil, err

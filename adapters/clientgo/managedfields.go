@@ -75,7 +75,7 @@ func (r *repetitions) slimmed(whole *lw.Object) encoded {
 	}
 	shorter, err := lw.ParseObject(append(text, whole.Raw()[from:]...))
 	if err != nil {
-		return whole // cannot happen
+		return whole // cannot happen, because replacing a JSON value with {} keeps the JSON valid
 	}
 	return &slim{shorter, cuts}
 }

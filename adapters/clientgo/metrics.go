@@ -25,10 +25,12 @@ func emptyList(request *http.Request) *http.Response {
 // requests in the metric of package metrics that is usually called rest_client_requests_total.
 type headers struct {
 	next http.RoundTripper
-	want http.Header
-	host string
+	want http.Header // headers of the recorded request
+	host string      // label of the metric
 
-	counted atomic.Bool // whether one success was left out, because client-go has counted the recorded request, which was never sent
+	// counted is set by the first success, which is not counted, because client-go has already counted the recorded
+	// request, which was never sent.
+	counted atomic.Bool
 }
 
 func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {

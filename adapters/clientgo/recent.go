@@ -13,7 +13,7 @@ const keepFor = 10 * time.Second
 // recent holds strong pointers to recently read structs, so that repeated reads need not decode them again. It keeps a
 // struct until the end of the period after the one in which it was read.
 type recent struct {
-	ended atomic.Int64 // number of periods that have ended; changes only with mu; the length of a period is keepFor
+	ended atomic.Int64 // number of periods of length keepFor that have ended; changes only while mu is held
 
 	mu             sync.Mutex
 	current, older []any // structs that were read in this period and in the one before

@@ -18,7 +18,7 @@ import (
 type ReflectorOptions struct {
 	// ResyncPeriod is the time between two calls of the store's Resync method. Zero means that it is never called.
 	ResyncPeriod time.Duration
-	// WatchErrorHandler is called for the same failures as in client-go. If it is nil, the reflector logs them.
+	// WatchErrorHandler is called for the same failures as in client-go. If it is nil, the reflector logs the failures.
 	WatchErrorHandler cache.WatchErrorHandlerWithContext
 
 	// Extras apply to the requests and the objects. CoalesceEvents, QueueCapacity, Compress and StateDir have no effect.
@@ -28,10 +28,10 @@ type ReflectorOptions struct {
 // Reflector feeds its caller's store with the objects of a collection, like [cache.Reflector]. It keeps no objects
 // itself.
 type Reflector struct {
-	informer *informer // only for its requests and decoder; its own store stays empty
+	informer *informer // sends the requests, decodes the objects and reports failures; its own store stays empty
 	store    cache.ReflectorStore
 	resync   time.Duration
-	version  atomic.Value // a string
+	version  atomic.Value // result of LastSyncResourceVersion: a string, or nil before the first list
 }
 
 // NewReflector returns a reflector that starts when its Run method is called. See [NewSharedIndexInformerWithOptions] for
@@ -73,7 +73,8 @@ func (r *Reflector) RunWithContext(ctx context.Context) {
 	if r.resync > 0 {
 		resyncing.Go(func() { wait.UntilWithContext(ctx, r.resyncStore, r.resync) })
 	}
-	// The second between two attempts gives the store time to recover. The error only says that ctx is done.
+	// follow ends if the store has rejected a list, if ctx is done, or if interrupted stops it. Only the first case is
+	// retried. The second between two attempts gives the store time to recover. The error only reports that ctx is done.
 	_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) { return !r.follow(ctx), nil })
 }
 
@@ -83,11 +84,15 @@ func (r *Reflector) resyncStore(ctx context.Context) {
 	}
 }
 
-// follow feeds the store with a list and then with watches. It returns true if the store has rejected a list.
+// follow feeds the store with a list and then with watches. It returns true if the store has rejected a list, so that
+// the caller lists again.
 func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	i := r.informer
+	// StopOn receives the cause of every interruption. interrupted also calls the WatchErrorHandler or logs the cause.
 	opts := &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: i.extras.Random}
-	var list cache.Store // objects of the list in progress, or nil
+	// list contains the objects of the list in progress, or is nil during a watch. It is a map by key, because a streaming
+	// list may change or delete an object that it has already delivered.
+	var list cache.Store
 	for event := range lw.Resume(ctx, i.client, lw.Held{}, opts) {
 		switch event.Type {
 		case lw.ListStarted:
@@ -107,12 +112,12 @@ func (r *Reflector) follow(ctx context.Context) (retry bool) {
 			if store, ok := r.store.(cache.ReflectorBookmarkStore); ok {
 				r.check(ctx, store.Bookmark(event.ResourceVersion), "pass a bookmark to the store")
 			}
-		case lw.DecodeFailed:
+		case lw.DecodeFailed: // apply reports an object whose encoding is valid, but does not fit the Go type
 			utilruntime.HandleErrorWithContext(ctx, event.Err, "cannot decode an object", i.about()...)
 		}
 		if version := event.ResourceVersion; list == nil && version != "" && version != r.LastSyncResourceVersion() {
 			r.version.Store(version)
-			if store, ok := r.store.(cache.ResourceVersionUpdater); ok && event.Type != lw.Synced {
+			if store, ok := r.store.(cache.ResourceVersionUpdater); ok && event.Type != lw.Synced { // Replace has already received the list's version
 				store.UpdateResourceVersion(version)
 			}
 		}
@@ -120,7 +125,8 @@ func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	return false
 }
 
-// apply decodes an event's object and adds it to a store or removes it.
+// apply decodes the object of an event and passes it to a store: the caller's, or that of the list in progress. If
+// decoding fails, apply reports the error and skips the event.
 func (r *Reflector) apply(ctx context.Context, to cache.ReflectorStore, event *lw.Event[*object]) {
 	made, err := r.informer.decoder.decode(event.Object.encoded)
 	if err != nil {

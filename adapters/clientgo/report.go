@@ -22,10 +22,10 @@ import (
 // wait.
 type attempt struct {
 	kind     requestKind
-	latest   bool // whether the request is for the first page of a list of the latest state
+	latest   bool // whether the request is for the first page of a list of the latest state; client-go reports even its expiry
 	opened   bool // whether the response to a watch or a streaming list has begun
 	failures int  // number of consecutive failures since the last complete list or open watch
-	failed   bool // whether the failure of this request is already counted
+	failed   bool // whether this request has failed
 }
 
 type requestKind uint8
@@ -33,7 +33,7 @@ type requestKind uint8
 const (
 	listing requestKind = iota
 	streaming
-	watching // or lw's check before a watch, which client-go does not have
+	watching // a watch, or lw's check before a watch, which client-go does not have
 )
 
 // begin records the start of a request.
@@ -66,7 +66,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	case a.kind == listing:
 		return !outdated || a.latest
 	case a.kind == streaming && answered:
-		return lw.IsPermanent(cause) // because lw does not fall back to an ordinary list then
+		return lw.IsPermanent(cause) // otherwise lw falls back to an ordinary list, whose failure would be reported
 	case a.kind == streaming && !errors.Is(cause, lw.ErrInvalidResponse):
 		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause)
 	}
