@@ -165,8 +165,8 @@ func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 }
 
 // again repeats a read that has found an undecodable object, because controller-runtime's error names only the Go type
-// clientgo.undecodable. In the second read, the informer knows that the object cannot be decoded. A Get then returns the
-// decode error, and a List omits the object.
+// clientgo.undecodable. In the second read, the informer knows that the object cannot be decoded. A Get then returns
+// the decode error, and a List omits the object.
 func again(read func() error) error {
 	err := read()
 	if err != nil && strings.Contains(err.Error(), "clientgo.undecodable") {

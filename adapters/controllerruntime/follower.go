@@ -19,8 +19,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// formOf returns the form of an object: typed, unstructured or metadata. A cache has a separate informer for each form of a
-// kind.
+// formOf returns the form of an object: typed, unstructured or metadata. A cache has a separate informer for each form
+// of a kind.
 func formOf(obj runtime.Object) string {
 	switch obj.(type) {
 	case runtime.Unstructured:
@@ -80,8 +80,9 @@ const manyWrites = 128
 
 // write describes a write to an object. A read uses it to recognize whether the store contains the write.
 //
-// Usually version decides that. A deletion may have no version. The store contains such a deletion once the object with this
-// UID was stored and is not stored anymore. If a write has no version and is not a deletion, a read asks the server.
+// Usually version decides that. A deletion may have no version. The store contains such a deletion once the object with
+// this UID was stored and is not stored anymore. If a write has no version and is not a deletion, a read asks the
+// server.
 type write struct {
 	number  uint64 // position of the write among the completed writes of the client
 	version string // the store contains the write when it has reached this resourceVersion; "" if that is unknown
@@ -91,13 +92,14 @@ type write struct {
 	asked   bool   // version and absent are the server's answer to consistentClient.ask, so reads do not ask again
 }
 
-// unknown reports whether the result of the write is unknown. A read then asks the server, because neither an event nor a
-// resourceVersion can show that the store contains the write.
+// unknown reports whether the result of the write is unknown. A read then asks the server, because neither an event nor
+// a resourceVersion can show that the store contains the write.
 func (w *write) unknown() bool { return w.version == "" && !w.absent }
 
-// pending returns a copy of the last write to an object if the store does not contain it yet, or if that is unknown. A read
-// must then wait. Otherwise, pending returns nil, and the read may use the store. If absent is true, an older event may still
-// add the deleted object to the store, so the read must check that its result does not contain the object.
+// pending returns a copy of the last write to an object if the store does not contain it yet, or if that is unknown. A
+// read must then wait. Otherwise, pending returns nil, and the read may use the store. If absent is true, an older
+// event may still add the deleted object to the store, so the read must check that its result does not contain the
+// object.
 func (f *follower) pending(key client.ObjectKey) (w *write, absent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,8 +125,8 @@ func (f *follower) check(key client.ObjectKey) (_ *write, absent bool) {
 	return &found, false
 }
 
-// written returns the keys of the remembered writes that match key. A key without a name matches all names, and a key without
-// a namespace matches all namespaces. Writes to cluster-scoped objects match every namespace.
+// written returns the keys of the remembered writes that match key. A key without a name matches all names, and a key
+// without a namespace matches all namespaces. Writes to cluster-scoped objects match every namespace.
 func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,9 +138,10 @@ func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 	return keys
 }
 
-// record remembers a write. began is the number of writes that were complete when the request was sent. When the number of
-// writes reaches f.limit, record forgets the writes that the store contains. It cannot forget deletions without a
-// resourceVersion, even if their objects are not in the store. It returns those, and the caller should pass them to bound.
+// record remembers a write. began is the number of writes that were complete when the request was sent. When the number
+// of writes reaches f.limit, record forgets the writes that the store contains. It cannot forget a deletion without a
+// resourceVersion while an older event could still add the object again. It returns such deletions if their objects are
+// not in the store, so that the caller can pass them to bound.
 func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*write) {
 	if state := f.progress.State(); state.Since.IsZero() || state.Phase == lw.Stopped {
 		return nil // the write is complete before the informer requests its first list, or the informer has stopped
@@ -148,7 +151,8 @@ func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// If two requests overlapped, the later response may belong to the earlier write. Only resourceVersions show the order.
+	// If two requests overlapped, the later response may belong to the earlier write. Only resourceVersions show the
+	// order.
 	if earlier := f.writes[key]; earlier != nil && earlier.number > began {
 		switch {
 		case w.version == "" || earlier.version == "":
@@ -170,8 +174,8 @@ func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*
 	return open
 }
 
-// bound sets the resourceVersion of deletions to that of a later list. When the store has reached it, the deletions can be
-// forgotten, because no older event can add the objects again.
+// bound sets the resourceVersion of deletions to that of a later list. When the store has reached it, the deletions can
+// be forgotten, because no older event can add the objects again.
 func (f *follower) bound(open []*write, listed string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -28,37 +28,37 @@ import (
 //		NewClient: listwatch.ReadYourWrites{}.NewClient,
 //	})
 //
-// A Get waits until the cache contains the completed writes to the object, and a List waits for those to the kind in its
-// namespace. Writes include patches, Apply, deletions and subresources. A read waits only for writes of the same client, and
-// not for writes that failed or are still in progress. It does not wait for dry runs, for kinds that the client reads from the
-// server, or for writes whose resourceVersions are not numbers. To read without waiting, pass
+// A Get waits until the cache contains the completed writes to the object, and a List waits for those to the kind in
+// its namespace. Writes include patches, Apply, deletions and subresources. A read waits only for writes of the same
+// client, and not for writes that failed or are still in progress. It does not wait for dry runs, for kinds that the
+// client reads from the server, or for writes whose resourceVersions are not numbers. To read without waiting, pass
 // [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write has no effect.
 //
 // A read that cannot wait any longer returns a [*StaleReadError]. DeleteAllOf returns [ErrDeleteAllOf].
 type ReadYourWrites struct {
-	// Timeout limits how long a read waits. The default is 10 seconds. A read fails earlier if the watch has been healthy for
-	// 5 seconds during the wait, because a healthy watch delivers a write much faster.
+	// Timeout limits how long a read waits. The default is 10 seconds. A read fails earlier if the watch has been healthy
+	// for 5 seconds during the wait, because a healthy watch delivers a write much faster.
 	Timeout time.Duration
 }
 
-// healthyTimeout limits how long a read waits on a healthy watch. If the write has not arrived by then, it is unlikely to
-// arrive.
+// healthyTimeout limits how long a read waits on a healthy watch. If the write has not arrived by then, it is unlikely
+// to arrive.
 const healthyTimeout = 5 * time.Second
 
-// askAfter is the time after which a read on a healthy watch asks the server whether the collection contains an object. The
-// object may have left the field selector, for example, so no event of the write arrives. Otherwise, the event usually arrives
-// earlier.
+// askAfter is the time after which a read on a healthy watch asks the server whether the collection contains an object.
+// For example, if the field selector does not match the object, the write causes no event. Otherwise, the event usually
+// arrives earlier.
 const askAfter = time.Second
 
-// poll is the longest time between two looks at the state of the watch during a read.
+// poll is the longest time between two checks of the watch's state during a read.
 const poll = 100 * time.Millisecond
 
 // ErrDeleteAllOf is returned by DeleteAllOf of a client from [ReadYourWrites]. The client sends no request, because the
 // response would not show which deletions later reads must wait for.
 var ErrDeleteAllOf = errors.New("controllerruntime: reads cannot wait for the effect of DeleteAllOf: delete the objects of a List one by one, or use a client without ReadYourWrites")
 
-// StaleReadError is returned by a read if the cache does not receive the client's earlier writes in time. The read can be
-// repeated.
+// StaleReadError is returned by a read if the cache does not receive the client's earlier writes in time. The read can
+// be repeated.
 type StaleReadError struct {
 	Kind  schema.GroupVersionKind
 	Key   client.ObjectKey // of an object whose last write the cache does not contain
@@ -165,9 +165,9 @@ func (c *consistentClient) List(ctx context.Context, list client.ObjectList, opt
 	})
 }
 
-// read waits until the cache contains the writes to an object, or to all objects in a namespace if the key has no name. It
-// then calls get. obj is the object or list that get fills. shows reports whether it contains an object in gone, which the
-// client has deleted.
+// read waits until the cache contains the writes to an object, or to all objects in a namespace if the key has no name.
+// It then calls get. obj is the object or list that get fills. shows reports whether it contains an object in gone,
+// which the client has deleted.
 func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key client.ObjectKey, get func() error, shows func(gone map[client.ObjectKey]bool) bool) error {
 	from := c.followers(obj)
 	for _, f := range from {
@@ -212,8 +212,8 @@ func (c *consistentClient) followers(obj runtime.Object) []*follower {
 	return c.reads.followers.find(func(f *follower) bool { return f.kind == kind && f.form == formOf(obj) })
 }
 
-// wait blocks until a store contains the last write to an object. follower.pending documents absent. The read began at the
-// time began, when its timeout started.
+// wait blocks until a store contains the last write to an object. follower.pending documents absent. The read began at
+// the time began, when its timeout started.
 func (c *consistentClient) wait(ctx context.Context, f *follower, key client.ObjectKey, began time.Time) (absent bool, err error) {
 	var asked time.Time
 	for {
@@ -243,8 +243,8 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 	}
 }
 
-// ask asks the server whether the collection of an informer contains an object, and replaces the write with this number with
-// the answer. If the request fails, the write stays unchanged and wait asks again later.
+// ask asks the server whether the collection of an informer contains an object. If the last write to the object still has
+// this number, the answer replaces it. If the request fails, the write stays unchanged and wait asks again later.
 func (c *consistentClient) ask(ctx context.Context, f *follower, key client.ObjectKey, number uint64, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -259,8 +259,8 @@ func (c *consistentClient) ask(ctx context.Context, f *follower, key client.Obje
 	f.answer(key, answer)
 }
 
-// list requests the metadata of at most one object that an informer follows. Its callers need only one object, or only the
-// list's resourceVersion. An empty namespace selects all namespaces of the informer.
+// list requests the metadata of at most one object that an informer follows. Its callers need only one object, or only
+// the list's resourceVersion. An empty namespace selects all namespaces of the informer.
 func (c *consistentClient) list(ctx context.Context, f *follower, namespace, selector string) (*metav1.PartialObjectMetadataList, error) {
 	s, err := f.selected(ctx)
 	if err != nil {

@@ -55,8 +55,8 @@ func TestReadsShowWrites(t *testing.T) {
 	}
 }
 
-// memory is a [net.Listener] whose connections are pipes, because simulated time does not advance while a goroutine waits for a
-// socket.
+// memory is a [net.Listener] whose connections are pipes, because simulated time does not advance while a goroutine
+// waits for a socket.
 type memory struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -127,8 +127,8 @@ type history struct {
 	minimum int64
 }
 
-// shows reports whether a response is possible: the object has had the returned state since the client's last write. revision
-// is that of the object in the response, or 0 if the response does not contain it.
+// shows reports whether a response is possible: the object has had the returned state since the client's last write.
+// revision is that of the object in the response, or 0 if the response does not contain it.
 func (h *history) shows(revision int64) bool {
 	for n, s := range h.states {
 		last := n == len(h.states)-1

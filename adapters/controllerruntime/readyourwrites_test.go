@@ -450,8 +450,8 @@ func TestFailedWritesDoNotDelayReads(t *testing.T) {
 	require.Empty(t, followers[0].written(client.ObjectKey{}))
 }
 
-// TestRecreationNeedsNoRequest deletes an object and creates it again after the response. The writes do not overlap, so the
-// client knows their order and need not ask the server.
+// TestRecreationNeedsNoRequest deletes an object and creates it again after the response. The writes do not overlap, so
+// the client knows their order and need not ask the server.
 func TestRecreationNeedsNoRequest(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
@@ -470,7 +470,7 @@ func TestRecreationNeedsNoRequest(t *testing.T) {
 	require.Empty(t, server.Requests(func(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") == "1" }))
 }
 
-// TestReadRepeatsIfDeletedObjectAppears delivers an old event of a deleted object between the wait and the read.
+// TestReadRepeatsIfDeletedObjectAppears simulates an old event that adds a deleted object between the wait and the read.
 func TestReadRepeatsIfDeletedObjectAppears(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{}).(*consistentClient)

@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// recorder is an [http.RoundTripper] that records the writes of a client. It works with HTTP requests, because all kinds of
-// writes look alike there, and because controller-runtime's client does not return the response to a deletion.
+// recorder is an [http.RoundTripper] that records the writes of a client. It works with HTTP requests, because all
+// kinds of writes look alike there, and because controller-runtime's client does not return the response to a deletion.
 type recorder struct {
 	client  *consistentClient
 	next    http.RoundTripper
@@ -42,9 +42,9 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 
-	// A response without a resourceVersion leaves the result of the write unknown, except for a deletion. It then
-	// contains a Status. If a deletion returns the object, for example because of a finalizer, the object's resourceVersion is
-	// that of the resulting event.
+	// A response without a resourceVersion leaves the result of the write unknown, except for a deletion. It then contains
+	// a Status. If a deletion returns the object, for example because of a finalizer, the object's resourceVersion is that
+	// of the resulting event.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
 	w, uid := write{number: r.written.Add(1), version: object.ResourceVersion}, object.UID
