@@ -16,9 +16,9 @@ type codec struct {
 }
 
 // NewCodec returns a codec that compresses the objects of inner, which must be a [lw.RawCodec]. The codec is safe for
-// concurrent use, but compresses one object at a time, because each zstd encoder takes about 0.9 MB of memory. The codec
-// also keeps up to 1 MiB of recently used objects uncompressed.
-// Each collection needs its own codec, because the codec learns from the objects that it decodes.
+// concurrent use, but compresses one object at a time, because each zstd encoder takes about 0.9 MB of memory. The
+// codec also keeps up to 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the
+// codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
 // newCodec returns a codec that keeps at most hotBytes bytes of recently used objects uncompressed. If hotBytes is
@@ -57,8 +57,8 @@ func (c *codec) Identity() lw.Identity[*Object] {
 	return lw.Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).equal, Same: c.same}
 }
 
-// compress returns text as an Object. It stores the JSON uncompressed before the first training, and if the compressed JSON
-// is not smaller or does not decompress to the same JSON.
+// compress returns text as an Object. It stores the JSON uncompressed before the first training, and if the compressed
+// JSON is not smaller or does not decompress to the same JSON.
 func (c *codec) compress(text *lw.Object) *Object {
 	raw := text.Raw()
 	w := bufferPool.Get().(*buffers)
