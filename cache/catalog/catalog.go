@@ -1,8 +1,8 @@
-// Package catalog follows many types of a cluster in one cache. Types may appear and vanish while it runs, for example with
-// a CustomResourceDefinition.
+// Package catalog follows many types of a cluster in one cache. Types may appear and vanish while it runs, for example
+// with a CustomResourceDefinition.
 //
-// A [Catalog] discovers a server's types and follows each with a stream of its own. If a type cannot be followed, its
-// [Status] says why, and the other types are not held up. A [Snapshot] answers queries across types, and
+// A [Catalog] discovers a server's types and follows each type with its own stream. If a type cannot be followed, its
+// [Status] contains the cause, and the other types are not delayed. A [Snapshot] answers queries across types, and
 // [Catalog.Changes] yields the changes of all types.
 package catalog
 
@@ -29,26 +29,28 @@ import (
 
 // Options configures a [Catalog]. The zero value follows all types with all their fields.
 type Options struct {
-	// Follow returns the settings for a type, or nil if the catalog should skip the type. The catalog calls it for each of the
-	// server's types whenever it discovers types. If Follow is nil, the catalog follows all types. Follow must not call the
-	// catalog's methods.
+	// Follow returns the settings for a type, or nil to skip the type. After each discovery, the catalog calls it for
+	// the types that it does not follow yet. If Follow is nil, the catalog follows all types. Follow must not call the
+	// catalog's methods, because the catalog holds its lock during the call.
 	Follow func(TypeInfo) *Settings
 
-	// Namespaces lists the namespaces to try if the server forbids listing a type in all namespaces at once. If it is empty,
-	// the catalog tries each namespace of the server, if it may list them.
+	// Namespaces lists the namespaces to try if the server forbids listing a type in all namespaces at once. If it is
+	// empty, the catalog asks the server for its namespaces and tries each of them.
 	Namespaces []string
 
-	// MaxLists limits how many first lists run at the same time. Zero means 4. A list that has run for 2 seconds no longer
-	// counts, so that large collections do not hold up small ones. Including these, at most 16 lists run at the same time.
+	// MaxLists limits how many first lists run at the same time. Zero means 4. A list that has run for 2 seconds no
+	// longer counts, so that large collections do not delay small ones. Including those long lists, at most 16 lists
+	// run at the same time, or MaxLists if that is more.
 	MaxLists int
 
-	// MaxBytes limits the size of all objects in memory. If they exceed it, the catalog drops the largest collection that is
-	// not [Settings.Required]. The state of this collection is then Unavailable, and its cause a *[LimitError]. Subscribers
-	// receive no Deleted changes for it, because the objects still exist. Zero means no limit.
+	// MaxBytes limits the size of all objects in memory. If they exceed it, the catalog drops the largest collection
+	// that is not [Settings.Required]. The status of this collection is then Unavailable with a *[LimitError] as its
+	// cause. Loops over [Catalog.Changes] receive no Deleted changes for it, because the objects still exist. Zero
+	// means no limit.
 	MaxBytes int64
 
-	// StateDir is a folder where each collection saves its objects every minute, so that it resumes without a list after a
-	// restart. Each server needs its own folder. If StateDir is empty, nothing is saved.
+	// StateDir is a folder where each collection saves its objects every minute, so that it resumes without a list
+	// after a restart. Each server needs its own folder. If StateDir is empty, nothing is saved.
 	StateDir string
 
 	// Warn receives warnings about interruptions and unusable files. Nil means the default of [lw.Options].
@@ -63,17 +65,18 @@ type Settings struct {
 	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
-	hidden        bool     // only the catalog itself uses the collection
+	hidden        bool     // omit the type from the catalog's results: Follow skips it, but the catalog needs it for discovery
 
-	// Pack stores objects in another form than text. For example, compact.NewPacker compresses objects. All types with the same
-	// packer share a compressor, which needs about 1 MB. Nil means text.
+	// Pack converts an object to the form in which it stays in memory. For example, compact.NewPacker compresses
+	// objects. All types with the same packer share a compressor, which needs about 1 MB. Nil keeps the object's JSON
+	// text.
 	Pack func(*lw.Object) Packed
 }
 
 // LimitError is the cause of a collection that was dropped because of [Options.MaxBytes].
 type LimitError struct {
 	Type         Type
-	Bytes, Limit int64 // size of its objects, and the limit on the size of all objects
+	Bytes, Limit int64 // size of the dropped objects, and Options.MaxBytes
 }
 
 func (e *LimitError) Error() string {
@@ -84,17 +87,18 @@ func (e *LimitError) Error() string {
 var errNoType = errors.New("the server does not have this type")
 
 const (
-	requestsPerSecond = 50 // limits of the requests of all streams together
+	// All streams share this request budget, because a catalog may start hundreds of streams at once.
+	requestsPerSecond = 50
 	requestBurst      = 100
-	checksPerSecond   = requestsPerSecond / 2 // of checks for access, so that many forbidden namespaces do not delay other requests
-	requestTimeout    = 30 * time.Second      // of discovery and of a check for access
+	checksPerSecond   = requestsPerSecond / 2 // limit on access checks, so that many forbidden namespaces do not delay other requests
+	requestTimeout    = 30 * time.Second      // limit on one discovery, and on one access check
 
-	maxLists  = 16
+	maxLists  = 16              // limit on all first lists, including those that Options.MaxLists no longer counts
 	shortList = 2 * time.Second // after this time, a list no longer counts towards Options.MaxLists
 
-	discoverEvery = time.Minute      // if the server reports new types
-	pollEvery     = 5 * time.Second  // otherwise; a request with an ETag costs the server little
-	settleEvery   = time.Second      // after a sign of a new type, because discovery lags behind
+	discoverEvery = time.Minute      // while watches of the definitions report new types
+	pollEvery     = 5 * time.Second  // without these watches, or after an error; a request with an ETag costs the server little
+	settleEvery   = time.Second      // after a sign of a new type, because the server's discovery lags behind its definitions
 	settleFor     = 15 * time.Second // how long discovery may lag behind
 )
 
@@ -102,24 +106,26 @@ const (
 type Catalog struct {
 	opts      Options
 	transport lw.Transport
-	checks    *rate.Limiter
-	server    lw.Source[Packed] // the features that all collections have found the server to support
-	group     cache.Group       // of the collections
-	always    chan struct{}     // closed
+	checks    *rate.Limiter     // delays access checks
+	server    lw.Source[Packed] // records which features the server supports, so that each stream need not find out again
+	group     cache.Group       // runs the collections
+	always    chan struct{}     // always closed; see collection.Synced
 
-	// Each first list holds a place in lists, and for its first seconds also in starting.
+	// lists and starting are semaphores. Each first list holds a place in lists until it ends, and a place in starting
+	// for at most shortList. See Options.MaxLists.
 	lists, starting chan struct{}
-	remaining       atomic.Int64 // number of bytes that may be decoded before the next count of all objects
+	remaining       atomic.Int64 // number of bytes to decode before limit adds up all objects again, which is slow
 
+	// mu guards the following fields, and the fields of each collection that say so.
 	mu          sync.Mutex
 	discoverer  discovery.Discoverer
 	discovery   error             // error of the last discovery
-	found       map[Type]TypeInfo // by the last successful discovery
+	found       map[Type]TypeInfo // result of the last successful discovery; nil before
 	collections map[Type]*collection
 	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
-	settleUntil time.Time     // until then, discovery may lag behind a change
-	ended       []*collection // that the group must remove
-	updated     chan struct{} // closed and replaced when a status changes
+	settleUntil time.Time     // until this time, discovery may lag behind a change and is repeated every second
+	ended       []*collection // removed from collections, but not from the group yet; discover does that without the lock
+	updated     chan struct{} // closed and replaced when a status changes, which wakes all waiters
 	subscribers map[*subscriber]bool
 }
 
@@ -158,8 +164,8 @@ func (p *paced) Open(ctx context.Context, req *lw.Request) (*lw.Response, error)
 	return p.Transport.Open(ctx, req)
 }
 
-// Run follows the types until ctx is done, and then returns context.Cause(ctx). When Run returns, all its goroutines have
-// ended. Another Run resumes from the objects in memory. Run panics if the previous Run has not returned.
+// Run follows the types until ctx is done, and then returns context.Cause(ctx). When Run returns, all its goroutines
+// have ended. Another Run resumes from the objects in memory. Run panics if the previous Run has not returned.
 func (c *Catalog) Run(ctx context.Context) error { return c.group.Run(ctx, c.discover) }
 
 // locked calls f while it holds the lock.
@@ -169,7 +175,8 @@ func (c *Catalog) locked(f func()) {
 	f()
 }
 
-// discover asks the server for its types repeatedly until ctx is done.
+// discover runs the catalog's periodic work until ctx is done: discovery, probes of namespaces and removal of
+// collections.
 func (c *Catalog) discover(ctx context.Context) error {
 	var probes sync.WaitGroup
 	defer probes.Wait()
@@ -182,16 +189,16 @@ func (c *Catalog) discover(ctx context.Context) error {
 		c.locked(func() {
 			for _, n := range c.collections {
 				switch in := n.scope; {
-				case n.state == Gone && !n.explicit && !n.queued():
+				case n.state == Gone && !n.explicit && !n.queued(): // subscribers have received all deletions
 					n.forget()
 				case n.restricted() && time.Now().After(n.nextProbe):
-					n.nextProbe = time.Now().Add(time.Hour) // probe sets it again
+					n.nextProbe = time.Now().Add(time.Hour) // prevents a second probe; this one sets the actual time
 					probes.Go(func() { n.probe(ctx, in) })
 				}
 			}
 			ended, c.ended = c.ended, nil
 		})
-		for _, n := range ended {
+		for _, n := range ended { // without the lock, because Remove waits for a Run, which takes the lock
 			c.group.Remove(n.member())
 		}
 		select {
@@ -219,7 +226,8 @@ func (c *Catalog) ask(ctx context.Context) {
 	c.broadcast()
 }
 
-// pause returns the time between two discoveries.
+// pause returns the time between two discoveries. It is short if the catalog does not watch the definitions, because
+// only discovery then reveals new types.
 func (c *Catalog) pause() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,18 +247,20 @@ var definitions = []Type{
 	{Group: "apiregistration.k8s.io", Resource: "apiservices"},
 }
 
-// redefined triggers discovery after an event of a definition, because the types may have changed too.
+// redefined starts repeated discovery after an event for a definition, because the server's types may have changed too.
+// In a first list, only a definition of an unknown type is a sign of a change.
 func (c *Catalog) redefined(n *collection, event lw.Event[Packed]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	plural, group, _ := strings.Cut(event.Object.GetName(), ".")
 	_, known := c.found[Type{Group: group, Resource: plural}]
-	if event.Type != lw.Added || n.synced || !known && n.info.Type == definitions[0] { // an APIService is named after a version
+	if event.Type != lw.Added || n.synced || !known && n.info.Type == definitions[0] { // an APIService has a name such as v1.apps, which names no type
 		c.settleUntil = time.Now().Add(settleFor)
 	}
 }
 
-// apply follows the discovered types and empties those that the server no longer has. The caller must hold the lock.
+// apply follows newly discovered types, and empties the collections of types that the server no longer has. The caller
+// must hold the lock.
 func (c *Catalog) apply(types *discovery.Types) {
 	c.found = preferred(types)
 	for of, info := range c.found {
@@ -278,7 +288,7 @@ func (c *Catalog) apply(types *discovery.Types) {
 	}
 }
 
-// add adds a collection and its subscribers. The caller must hold the lock.
+// add adds a collection and subscribes all current Changes loops to it. The caller must hold the lock.
 func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	n, err := c.newCollection(of, settings)
 	if err != nil {
@@ -293,8 +303,8 @@ func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	return n, nil
 }
 
-// Add follows a type, also if discovery does not find it yet or Options.Follow leaves it out. settings may be nil. If the
-// catalog follows the type already, Add has no effect. To change the settings, call Remove first.
+// Add follows a type, even if discovery has not found it yet or Options.Follow skips it. settings may be nil. If the
+// catalog already follows the type, Add ignores settings. To change them, call Remove first.
 func (c *Catalog) Add(of Type, settings *Settings) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -315,8 +325,8 @@ func (c *Catalog) Add(of Type, settings *Settings) error {
 	return nil
 }
 
-// Remove stops following a type and drops its objects. Subscribers receive no Deleted changes. It waits until the
-// stream has ended. Discovery does not add the type again.
+// Remove stops following a type and drops its objects. Loops over [Catalog.Changes] receive no Deleted changes. Remove
+// waits until the stream has ended. Only [Catalog.Add] follows the type again.
 func (c *Catalog) Remove(of Type) {
 	c.mu.Lock()
 	n := c.collections[of]
@@ -330,8 +340,8 @@ func (c *Catalog) Remove(of Type) {
 	}
 }
 
-// WaitSynced blocks until each collection is synced or has failed. It returns a *[SyncError] if some have failed. If ctx is
-// done first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced blocks until each collection is synced or has failed. It returns a *[SyncError] if discovery or some
+// collections have failed. If ctx is done first, it returns context.Cause(ctx). It may be called before Run.
 func (c *Catalog) WaitSynced(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -360,14 +370,14 @@ func (c *Catalog) WaitSynced(ctx context.Context) error {
 // SyncError names the collections that could not be synced.
 type SyncError struct {
 	Discovery error    // error of the last discovery, or nil
-	Failed    []Status // in the order of their names
+	Failed    []Status // collections that could not be synced, sorted by name
 }
 
 func (e *SyncError) Error() string {
 	return "catalog: not synced: " + strings.ReplaceAll(errors.Join(e.Unwrap()...).Error(), "\n", "; ")
 }
 
-// Unwrap returns the causes.
+// Unwrap returns the discovery error, which may be nil, and an error for each failed collection.
 func (e *SyncError) Unwrap() []error {
 	causes := []error{e.Discovery}
 	for _, s := range e.Failed {
@@ -397,8 +407,9 @@ func (c *Catalog) Statuses() (all []Status) {
 	return all
 }
 
-// StatusChanges yields the status of each collection, and then yields a status again whenever its State, Cause or namespaces
-// change. It ends when ctx is done or the loop exits. A slow reader receives only the latest status of each collection.
+// StatusChanges yields the status of each collection, and then yields a status again whenever its State, Cause or
+// namespaces change. It ends when ctx is done or the loop exits. A slow reader receives only the latest status of each
+// collection.
 func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 	return func(yield func(Status) bool) {
 		seen := map[*collection]int{} // revision of the last status that the loop has received
@@ -406,7 +417,7 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 			var changed []Status
 			c.mu.Lock()
 			updated := c.updated
-			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) { // only seen contains the types that are gone
+			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) { // seen also contains removed collections, whose last status may be due
 				if seen[n] != n.revision {
 					changed = append(changed, n.status())
 				}
@@ -455,10 +466,11 @@ func (c *Catalog) limit(bytes int) {
 		c.drop(largest, &LimitError{largest.info.Type, most, c.opts.MaxBytes})
 		total -= most
 	}
-	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32)) // so that counting costs little near the limit
+	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32)) // near the limit, do not add up all objects after each event
 }
 
-// drop empties a collection and stops following its type. The status then reports the cause. The caller must hold the lock.
+// drop replaces a collection with an empty one that does not follow its type and whose status contains the cause.
+// Removing the objects from the old collection would report them as deleted. The caller must hold the lock.
 func (c *Catalog) drop(n *collection, cause error) {
 	n.use(&scope{info: n.info, err: cause})
 	n.forget()
@@ -467,12 +479,12 @@ func (c *Catalog) drop(n *collection, cause error) {
 	empty.use(n.scope)
 }
 
-// report logs an error of a file or of the settings.
+// report logs an error in a state file or in the settings for a type.
 func (c *Catalog) report(err error) {
 	c.opts.Warn("listwatch: the catalog cannot use a file or a setting", "cause", err.Error())
 }
 
-// awaitSlot blocks until a list may start or ctx is done. The caller must call free.
+// awaitSlot blocks until a list may start or ctx is done. The caller must call free when the list ends.
 func (c *Catalog) awaitSlot(ctx context.Context) (free func()) {
 	free = func() {}
 	if !send(ctx, c.lists, struct{}{}) {
@@ -490,7 +502,7 @@ func (c *Catalog) awaitSlot(ctx context.Context) (free func()) {
 	})
 }
 
-// send sends a value unless ctx is done first.
+// send sends a value unless ctx is done first. It reports whether it has sent the value.
 func send[T any](ctx context.Context, to chan<- T, value T) bool {
 	select {
 	case to <- value:

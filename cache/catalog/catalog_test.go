@@ -123,7 +123,7 @@ func addType(server *lwtest.Server, name, version, kind string) {
 
 func addGadgets(server *lwtest.Server) { addType(server, gadgets.String(), "v1", "Gadget") }
 
-// addGadget also adds an object, so that it is in the first list.
+// addGadget adds a custom type and an object, so that the first list contains the object.
 func addGadget(server *lwtest.Server) {
 	addGadgets(server)
 	if _, err := server.Put(gadgets.String(), `{"metadata":{"namespace":"shop","name":"a"}}`); err != nil {
@@ -622,7 +622,7 @@ func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 // hangUp is an lwtest.Fault that closes the connection without a response.
 func hangUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 
-// lists returns the number of complete lists since the given request whose path ends like this.
+// lists returns the number of complete lists since the given request whose path has the suffix.
 func lists(server *lwtest.Server, since int, path string) (n int) {
 	for _, r := range server.Requests(nil)[since:] {
 		query := r.URL.Query()
@@ -638,8 +638,8 @@ func refuse(server *lwtest.Server, paths ...string) (stop func()) {
 	return server.Fail(func(r lwtest.Request) bool { return slices.Contains(paths, r.URL.Path) }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
 }
 
-// The namespaces share one resourceVersion in the file, so the new process receives some events again. They must not replace
-// newer objects.
+// The namespaces share one resourceVersion in the file, so the new process receives some events again. They must not
+// replace newer objects.
 func TestRestartResumesNamespacesWithoutLists(t *testing.T) {
 	opts := &catalog.Options{StateDir: t.TempDir(), Namespaces: []string{"a", "b", "c"}}
 	prepare := func(server *lwtest.Server) {
@@ -652,7 +652,7 @@ func TestRestartResumesNamespacesWithoutLists(t *testing.T) {
 		b.after(time.Second, pods)
 		earlier := len(b.server.Requests(nil))
 		for i := range 3 {
-			_, err := b.server.Put("pods", map[string]any{"metadata": map[string]any{"namespace": "a", "name": "web"}, "spec": map[string]any{"n": i}}) // the watch of a is ahead of the one of b
+			_, err := b.server.Put("pods", map[string]any{"metadata": map[string]any{"namespace": "a", "name": "web"}, "spec": map[string]any{"n": i}}) // the watch of namespace a gets ahead of the watch of namespace b
 			require.NoError(t, err)
 			put(b, b.server, "pods", "a", fmt.Sprint("new", i))
 		}
@@ -759,7 +759,7 @@ func TestStatusCountsBytesOfPackedObjects(t *testing.T) {
 	require.NotZero(t, sizes["packed"])
 }
 
-// The catalog needs the definitions itself, but it must not show types that Follow skips.
+// The catalog always follows the definitions for discovery. If Follow skips them, no result may contain them.
 func TestSkippedDefinitionsAreHidden(t *testing.T) {
 	opts := &catalog.Options{Follow: func(info catalog.TypeInfo) *catalog.Settings {
 		if info.Type == gadgets {

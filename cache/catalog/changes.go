@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Change is a change of one object. If Type is lw.Synced, Change is a mark without an object instead. It means that the loop
-// has yielded all objects that the collection had when the loop began, or all objects of its first list.
+// Change is a change of one object. A Change with the Type lw.Synced has no object. It means that the loop has yielded
+// all objects that the type's collection had when the loop began, or all objects of its first list.
 type Change struct {
 	Resource Type
 	cache.Change[*lw.Object]
@@ -22,11 +22,12 @@ type subscriber struct {
 	ctx     context.Context // canceled when the loop exits
 	opts    cache.HandlerOptions[Packed]
 	changes chan Change
-	marks   sync.WaitGroup // goroutines that wait until a collection is synced
+	marks   sync.WaitGroup // goroutines that send a Synced change when a collection is synced
 }
 
-// Changes yields the present objects of all types and then every change, until ctx is done or the loop exits. Another
-// goroutine must call Run. Changes of one type arrive in order. opts apply to each type separately, and may be nil.
+// Changes yields the existing objects of all types and then every change, until ctx is done or the loop exits. Another
+// goroutine must call Run. Changes of one type arrive in order; different types have no common order. opts apply to
+// each type separately, and may be nil.
 func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Object]) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -63,7 +64,7 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 	}
 }
 
-// follow adds a handler to a collection. The caller must hold the catalog's lock.
+// follow adds a handler that sends the collection's changes to the loop. The caller must hold the catalog's lock.
 func (s *subscriber) follow(n *collection) {
 	if n.settings.hidden {
 		return

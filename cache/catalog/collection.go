@@ -23,21 +23,23 @@ import (
 type State uint8
 
 const (
-	// Waiting means that the first list has not started, or that it is retried because the server cannot be reached. It is
-	// also the state of a type before the first discovery.
+	// Waiting means that the first list has not started yet, for example before the first discovery, or that it is
+	// retried because the server cannot be reached.
 	Waiting State = iota
 	// Listing means that the first list is in progress.
 	Listing
-	// Live means that a watch is open, or that the next one is being opened because the server has closed the last one cleanly.
+	// Live means that a watch is open, or that the next one is being opened because the server has closed the last one
+	// cleanly.
 	Live
-	// Stale means that the watch is broken, or that the objects were restored and the server has not confirmed them yet.
+	// Stale means that the watch is broken, or that the objects were restored and the server has not confirmed them
+	// yet.
 	Stale
 	// Forbidden means that the server denies access (401 or 403). Objects that were listed before stay.
 	Forbidden
 	// Unavailable means that the server rejects lists of the type or fails to serve them, for example because an
 	// aggregated API server is down. Objects that were listed before stay.
 	Unavailable
-	// Gone means that the server does not have the type, so that its objects were deleted.
+	// Gone means that the server does not have the type, so its objects are gone too.
 	Gone
 )
 
@@ -59,33 +61,36 @@ type Status struct {
 	Bytes           int64  // size of all objects in memory, without indexes
 	ResourceVersion string // resourceVersion of the objects, or "" before the first list
 
-	// Namespaces lists the namespaces that the catalog follows if the server does not permit all. Denied lists those that
-	// the catalog has tried and the server does not permit.
+	// Namespaces lists the followed namespaces, or is nil if the catalog follows all namespaces. Denied lists the
+	// namespaces that the catalog has tried, but that the server does not permit it to list.
 	Namespaces, Denied []string
 }
 
 // collection follows one type. It is a member of the catalog's group.
+//
+// Discovery and probes choose the scope, which says what to follow. Run adopts it: it ends the stream of the old scope
+// and starts one for the new scope with the same store, so that subscribers receive only the differences.
 type collection struct {
 	*cache.Informer[Packed]
 	catalog        *Catalog
-	name           string // of the type
+	name           string // name of the type, for example "deployments.apps"
 	settings       Settings
 	codec          codec
 	source         *source
 	byUID, byOwner func() *cache.Index[Packed, string] // create an index when it is first used, because many programs need none
 
 	// The catalog's lock guards the following fields.
-	explicit  bool // Add has added the type, so that it stays without being discovered
+	explicit  bool // Add has added the type, so it stays even if discovery does not find it
 	info      TypeInfo
-	scope     *scope
-	running   *scope                  // the scope that Run follows, which may lag behind
-	interrupt context.CancelCauseFunc // ends the run of the current scope
+	scope     *scope                  // what to follow
+	running   *scope                  // the scope that Run has adopted; differs from scope until Run notices the change
+	interrupt context.CancelCauseFunc // ends the stream of the running scope
 	changes   map[*subscriber]*cache.Registration[Packed]
-	synced    bool      // the server has confirmed a complete state since it has the type
-	probed    bool      // probe has tried the namespaces since the server denied access
+	synced    bool      // the server has confirmed a complete state since the type last appeared
+	probed    bool      // probe has tried the namespaces since the server denied access; until then, WaitSynced waits
 	nextProbe time.Time // when to probe again
-	denied    []string
-	state     State // decide derives it from the scope and from the state of the informer
+	denied    []string  // Status.Denied
+	state     State     // decide derives it from the scope and from the state of the informer
 	cause     error
 	since     time.Time
 	revision  int // increases with each new status
@@ -113,7 +118,7 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 	}, nil
 }
 
-// wanted returns the namespaces to follow if the server permits it. The namespace "" stands for all.
+// wanted returns the namespaces to follow if the server permits all of them. The namespace "" stands for all.
 func (n *collection) wanted(info TypeInfo) []string {
 	if info.Namespaced && len(n.settings.Namespaces) > 0 {
 		return n.settings.Namespaces
@@ -185,6 +190,8 @@ func (n *collection) decide() (State, error) {
 		return Listing, stream.Cause
 	case isForbidden(stream.Cause):
 		return Forbidden, stream.Cause
+	// Before the first sync, other error responses count too, because otherwise WaitSynced could block forever. Status
+	// 429 does not, because it only asks the client to wait.
 	case answered && (status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed || !n.synced && status.Code != http.StatusTooManyRequests):
 		return Unavailable, stream.Cause
 	case n.Store().ResourceVersion() != "" || stream.Phase == lw.Stale:
@@ -197,7 +204,8 @@ func isForbidden(err error) bool {
 	return errors.Is(err, lw.ErrForbidden) || errors.Is(err, lw.ErrUnauthorized)
 }
 
-// restricted reports whether other namespaces must be tried. The caller must hold the catalog's lock.
+// restricted reports whether probe must look for namespaces that the server permits: the server denies the current
+// scope, or the scope lacks wanted namespaces. The caller must hold the catalog's lock.
 func (n *collection) restricted() bool {
 	in := n.scope
 	return len(in.clients) > 0 && (n.state == Forbidden && in.info.Namespaced || !in.covers(n.wanted(in.info)))
@@ -233,7 +241,8 @@ func (n *collection) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Synced returns a closed channel. The group must not wait for the first list, because it may never complete.
+// Synced returns a closed channel, because the group waits for it before it starts discovery. A first list may never
+// complete.
 func (n *collection) Synced() <-chan struct{} { return n.catalog.always }
 
 // follow follows a scope until ctx is done.
@@ -252,7 +261,7 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 	if !in.listed && !n.settings.hidden {
 		free = n.catalog.awaitSlot(ctx)
 	}
-	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the stream, so that the last save is complete
 	var saving sync.WaitGroup
 	if path != "" && !in.gone {
 		saving.Go(func() {
@@ -297,16 +306,18 @@ func (n *collection) observe(event lw.Event[Packed], in *scope) {
 	n.update()
 }
 
-// goesOn reports whether a watch has only ended because every watch ends after some minutes. The next one then follows at once.
+// goesOn reports whether a watch has ended only because servers close every watch after some minutes. The next watch
+// then follows almost immediately, so the type stays Live.
 func goesOn(i *lw.Interruption) bool {
 	return errors.Is(i.Err, lw.ErrWatchClosed) && !i.Relist && i.Delay <= time.Second
 }
 
-// saveInterval is the time between two saves of a collection.
+// saveInterval is the time between two saves of a collection. After a crash, the next run receives the changes since
+// the last save again.
 const saveInterval = time.Minute
 
-// file returns the path of the file for the objects of a scope, and a string that identifies them. The path is empty if the
-// objects are not saved.
+// file returns the path of the file for the objects of a scope. The path is empty if the objects are not saved. origin
+// contains all settings on which the objects depend, so that a file from other settings is not restored.
 func (n *collection) file(in *scope) (path, origin string) {
 	if n.catalog.opts.StateDir == "" {
 		return "", ""
@@ -318,7 +329,8 @@ func (n *collection) file(in *scope) (path, origin string) {
 // probeInterval is the time between two attempts to find the namespaces that the server permits.
 const probeInterval = 30 * time.Second
 
-// probe follows the namespaces that the server permits, or all of them if possible.
+// probe finds out which namespaces the server permits, and follows them. It has no effect if the scope is no longer in,
+// because the requests take a while and run without the lock.
 func (n *collection) probe(ctx context.Context, in *scope) {
 	allowed, denied := n.permitted(ctx, in)
 	next := n.scopeOf(in.info, allowed...)
@@ -336,7 +348,8 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	n.update()
 }
 
-// permitted asks the server which namespaces it permits. If an answer is missing, the scope in decides.
+// permitted asks the server which namespaces it permits. If a request fails for another reason, the namespace keeps its
+// place in the scope, or stays out.
 func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
 	permits := func(namespace string, client *lw.Client[Packed]) bool {
 		_, err := n.catalog.names(ctx, client, 1)
@@ -387,7 +400,7 @@ func (n *collection) status() Status {
 	}
 }
 
-// queued reports whether a subscriber has not received all changes yet. The caller must hold the catalog's lock.
+// queued reports whether some subscriber has not received all changes yet. The caller must hold the catalog's lock.
 func (n *collection) queued() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(n.changes)), func(r *cache.Registration[Packed]) bool { return r.Len() > 0 })
 }

@@ -2,18 +2,19 @@ package catalog
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// Packed is an object that is stored in another form than text, such as a [compact.Object].
+// Packed is an object in the form in which a catalog stores it, such as a [compact.Object]. See [Settings.Pack].
 //
 // [compact.Object]: https://pkg.go.dev/github.com/seed-6d2a410a/listwatch/cache/compact#Object
 type Packed interface {
 	lw.Keyed
 	GetUID() string
 	Object() *lw.Object
-	Holds(text *lw.Object) bool // reports whether Object returns an object with the same text
-	Size() int                  // in bytes
+	Holds(text *lw.Object) bool // reports whether Object would return an object equal to text
+	Size() int                  // size in memory, in bytes
 }
 
-// object is an alias, because a field named Object would hide the method of text.
+// object is an alias, because embedding lw.Object itself would add a field named Object, which collides with the Object
+// method.
 type object = lw.Object
 
 // text is an object that is stored as text.
@@ -28,7 +29,7 @@ func (t text) Holds(other *lw.Object) bool { return t.Equal(other) }
 // Size implements [Packed].
 func (t text) Size() int { return len(t.Raw()) }
 
-// codec decodes objects as text and then packs them.
+// codec decodes objects as text and then packs them. raw keeps only the fields in Settings.Fields.
 type codec struct {
 	raw  lw.RawCodec
 	pack func(*lw.Object) Packed
@@ -65,7 +66,7 @@ func (c codec) Identity() lw.Identity[Packed] {
 		Equal: func(a, b Packed) bool { return a == b || a.Holds(b.Object()) },
 		Same: func(e Packed, s *lw.Scanned) bool {
 			if e, ok := e.(text); ok {
-				return raw.Same(e.object, s) // copies no text
+				return raw.Same(e.object, s) // compares without copying the text
 			}
 			o, err := c.raw.Decode(s)
 			return err == nil && e.Holds(o)

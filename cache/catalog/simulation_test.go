@@ -91,7 +91,8 @@ func (w *world) hidden(c *catalog.Catalog) map[catalog.Type]time.Time {
 	return hidden
 }
 
-// checkHidden requires that each failed watch is reported within two seconds. Before that, a clean close may be in progress.
+// checkHidden requires that each failed watch is reported within two seconds. Before that, a clean close may be in
+// progress.
 func (w *world) checkHidden(c *catalog.Catalog) {
 	before := w.hidden(c)
 	if len(before) == 0 {
@@ -198,7 +199,7 @@ func (w *world) heal() {
 	clear(w.down)
 }
 
-// fold contains the objects that the changes of one loop describe.
+// fold contains the objects that result from applying the changes of one loop.
 type fold struct {
 	t       *testing.T
 	objects map[catalog.Ref]*lw.Object
@@ -221,7 +222,8 @@ func (f *fold) apply(change catalog.Change) {
 	}
 }
 
-// TestCatalogEqualsServerAfterFaults runs 20 seeds with 170 changes each, or as many as SEEDS says, beginning with SEED.
+// TestCatalogEqualsServerAfterFaults runs 20 seeds with 170 changes each. The environment variable SEEDS sets the
+// number of seeds, and SEED the first seed.
 func TestCatalogEqualsServerAfterFaults(t *testing.T) {
 	seeds := 20
 	if text := os.Getenv("SEEDS"); text != "" {

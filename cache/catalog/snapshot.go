@@ -21,15 +21,16 @@ type Ref struct {
 // String returns the type and the key, for example "deployments.apps/shop/web".
 func (r Ref) String() string { return r.Type.String() + "/" + r.Key.String() }
 
-// Snapshot is an immutable view of all collections. Each type is at one resourceVersion, but different types can be at
-// different times. A Snapshot keeps its objects in memory.
+// Snapshot is an immutable view of all collections. The objects of each type have a consistent state at one
+// resourceVersion, but some types can be more current than others. A Snapshot keeps its objects in memory until it is
+// garbage collected.
 type Snapshot struct {
 	types  []*frozen // in the order of their names
 	infos  []TypeInfo
 	byType map[Type]*frozen
 }
 
-// frozen contains the objects of one type.
+// frozen contains the objects of one type in a snapshot. Its indexes are created when they are first used.
 type frozen struct {
 	info           TypeInfo
 	objects        *cache.Snapshot[Packed]
@@ -54,7 +55,8 @@ func (c *Catalog) Snapshot() *Snapshot {
 	return s
 }
 
-// The keys are clones, because otherwise an index would keep the whole text of outdated objects in memory.
+// uidOf and ownersOf return the keys for indexes. The keys are clones, because otherwise an index would keep the whole
+// text of outdated objects in memory.
 func uidOf(e Packed, to []string) []string { return append(to, strings.Clone(e.GetUID())) }
 
 func ownersOf(e Packed, to []string) []string {
@@ -75,7 +77,7 @@ func (s *Snapshot) ResourceVersion(of Type) string {
 	return ""
 }
 
-// Get returns an object.
+// Get returns an object, or false if the snapshot does not contain it.
 func (s *Snapshot) Get(ref Ref) (*lw.Object, bool) {
 	if f := s.byType[ref.Type]; f != nil {
 		if e, ok := f.objects.Get(ref.Key); ok {
@@ -85,8 +87,8 @@ func (s *Snapshot) Get(ref Ref) (*lw.Object, bool) {
 	return nil, false
 }
 
-// List iterates over the objects of a type in no particular order. namespace limits them to a namespace, and selector to
-// labels, for example "app=web,tier!=db". Both may be empty. List returns an error if the selector is malformed.
+// List iterates over the objects of a type in no particular order. namespace limits them to a namespace, and selector
+// to labels, for example "app=web,tier!=db". Both may be empty. List returns an error if the selector is malformed.
 func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw.Object], error) {
 	matching, err := labels.Parse(selector)
 	if err != nil {
@@ -109,8 +111,8 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 	}, nil
 }
 
-// ByUID returns the object with this UID. The first call on any of a catalog's snapshots builds an index, which takes time. So
-// does the first call of Owned or Tree.
+// ByUID returns the object with this UID, or false if there is none. The first call on any of a catalog's snapshots
+// builds an index, which takes time. So does the first call to Owned or Tree.
 func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 	for ref, object := range s.find(uid, func(f *frozen) *cache.Index[Packed, string] { return f.byUID() }) {
 		return ref, object, true
@@ -123,7 +125,7 @@ func (s *Snapshot) Owned(uid string) iter.Seq2[Ref, *lw.Object] {
 	return s.find(uid, func(f *frozen) *cache.Index[Packed, string] { return f.byOwner() })
 }
 
-// find iterates over the objects with a key in one of the indexes.
+// find iterates over the objects of all types that have the key in the given index.
 func (s *Snapshot) find(key string, index func(*frozen) *cache.Index[Packed, string]) iter.Seq2[Ref, *lw.Object] {
 	return func(yield func(Ref, *lw.Object) bool) {
 		for _, f := range s.types {
@@ -138,8 +140,8 @@ func (s *Snapshot) find(key string, index func(*frozen) *cache.Index[Packed, str
 	}
 }
 
-// Tree iterates over an object and everything below it, depth first. It yields each object's depth, which is zero for the first
-// object. An object with several owners appears once.
+// Tree iterates depth first over an object, the objects that it owns, the objects that those own, and so on. It yields
+// each object with its depth, which is zero for root. An object with several owners appears once.
 func (s *Snapshot) Tree(root Ref) iter.Seq2[int, Ref] {
 	return func(yield func(int, Ref) bool) {
 		if object, ok := s.Get(root); ok {
@@ -148,7 +150,8 @@ func (s *Snapshot) Tree(root Ref) iter.Seq2[int, Ref] {
 	}
 }
 
-// walk yields the object with this UID and everything below it that is not in seen. It returns false if the loop has ended.
+// walk yields the object with this UID and all objects below it. It skips UIDs in seen, so that a cycle of owners ends.
+// It returns false if the loop has ended.
 func (s *Snapshot) walk(depth int, ref Ref, uid string, seen map[string]bool, yield func(int, Ref) bool) bool {
 	if seen[uid] {
 		return true

@@ -13,15 +13,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// scope says which objects a collection follows. Its zero value follows nothing. A scope is replaced, not changed.
+// scope describes what a collection follows. Its zero value follows nothing. A scope is replaced, not changed, so that
+// comparing pointers shows whether it is still current.
 type scope struct {
 	info TypeInfo
-	gone bool  // the server no longer has the type, so that it has no objects
+	gone bool  // the server no longer has the type, so the stream must remove all objects from the store
 	err  error // why the type cannot be followed, or nil
 	// clients contains a client for each followed namespace. The key "" stands for all namespaces.
 	clients map[string]*lw.Client[Packed]
-	// listed is true if the stream has begun to list this scope. Before that it must not resume a watch, because the stored
-	// objects belong to another scope. Only the goroutine of the run uses it.
+	// listed is true if the stream has begun to list this scope, or its objects were restored from a file. Before that,
+	// the stream must not resume a watch, because the stored objects belong to another scope. Only collection.Run uses
+	// listed, so it needs no lock.
 	listed bool
 }
 
@@ -38,18 +40,19 @@ func (s *scope) namespaces() []string {
 	return slices.Sorted(maps.Keys(s.clients))
 }
 
-// source is the ListerWatcher of one type. Its scope may change between two runs of the informer: to another version, from all
-// namespaces to those that can be listed, or to nothing when the type is deleted. The stream then relists, so that the
-// informer reports the difference. Only the goroutine of the run uses a source.
+// source is the ListerWatcher of one type. collection.follow replaces its scope between two streams: with another
+// version, with the namespaces that can be listed, or with an empty scope if the type was deleted. The next stream
+// relists, so that the informer reports the difference. Only the goroutine of collection.Run uses a source, so it needs
+// no lock.
 type source struct {
-	described, merged lw.Source[Packed] // of a scope with all namespaces, and of other scopes
+	described, merged lw.Source[Packed] // what Source returns for a scope with all namespaces, and for other scopes
 	scope             *scope
 	store             *cache.Store[Packed]
 	versions          map[string]string // resourceVersion that the watch of each namespace has reached
 }
 
-// scopeChanged ends the first watch of a new scope. It makes the stream relist, and the store compare all objects, because
-// objects in another version of the API differ although their resourceVersions are the same.
+// scopeChanged ends the first watch of a new scope. It makes the stream relist, and the store compare all objects,
+// because objects in another version of the API differ although their resourceVersions are the same.
 type scopeChanged struct{}
 
 func (scopeChanged) Error() string {
@@ -61,7 +64,8 @@ func (scopeChanged) Is(target error) bool {
 	return target == lw.ErrExpired || target == lw.ErrInconsistent
 }
 
-// Source implements [lw.ListerWatcher]. Only a stream of all namespaces can request streaming lists.
+// Source implements [lw.ListerWatcher]. Only a stream of all namespaces can request streaming lists, because merge does
+// not support them.
 func (s *source) Source() *lw.Source[Packed] {
 	if s.scope.clients[""] != nil {
 		return &s.described
@@ -69,26 +73,28 @@ func (s *source) Source() *lw.Source[Packed] {
 	return &s.merged
 }
 
-// version returns the lowest resourceVersion of the namespaces, which all watches have passed.
+// version returns the lowest resourceVersion that the watch of any namespace has reached. A watch of all namespaces can
+// resume from it without missing a change.
 func (s *source) version() (low string) {
 	for _, version := range s.versions {
 		if order, ok := lw.CompareResourceVersions(version, low); low == "" || ok && order < 0 {
 			low = version
 		}
 	}
-	return cmp.Or(low, s.store.ResourceVersion(), "1") // a deleted type has no namespaces
+	return cmp.Or(low, s.store.ResourceVersion(), "1") // a deleted type has no namespaces, but a list needs a resourceVersion
 }
 
-// List implements [lw.ListerWatcher].
+// List implements [lw.ListerWatcher]. Before a stream resumes a watch, it may request a single object to find out
+// whether the server was rebuilt. Such a check has the limit 1.
 func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed] {
-	check := opts.Limit == 1 // of the resourceVersion before a watch resumes
+	check := opts.Limit == 1
 	s.scope.listed = s.scope.listed || !check
 	if client := s.scope.clients[""]; client != nil {
 		return client.List(ctx, opts.PassLookup(s, client))
 	}
 	page := new(lw.Page[Packed])
 	page.Objects = func(yield func(Packed, error) bool) {
-		if check { // the stream of each namespace makes its own
+		if check { // the stream of each namespace makes its own check, so pass this one by returning a stored object
 			if held := s.store.List(); len(held) > 0 && !yield(held[0], nil) {
 				return
 			}
@@ -100,8 +106,9 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed]
 	return page
 }
 
-// list lists each namespace of the scope. It returns false after an error. Objects in other namespaces stay, because they may
-// still exist, unless the type is gone.
+// list lists each namespace of the scope. It returns false after an error. Unless the type is gone, it also yields the
+// stored objects in other namespaces: they may still exist, and the informer would delete them if they were missing
+// from the list.
 func (s *source) list(ctx context.Context, opts lw.ListOptions, yield func(Packed, error) bool) bool {
 	opts.Limit = 0 // so that each list has only one page
 	versions := map[string]string{}
@@ -139,14 +146,15 @@ func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 	}
 }
 
-// merge watches each namespace of the scope with its own stream, which resumes after a clean close. Any other interruption of
-// one of them ends the watch.
+// merge watches each namespace of the scope with its own stream, and yields their events as one watch. A stream whose
+// watch is closed cleanly resumes. Any other interruption of one stream ends the merged watch, so that the collection
+// becomes stale.
 func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.Event[Packed], error) bool) {
 	type received struct {
 		namespace string
 		event     lw.Event[Packed]
 	}
-	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
+	ctx, stop := context.WithTimeout(ctx, opts.Timeout) // the streams resume forever, but a watch must end after opts.Timeout
 	options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent}
 	events, from := make(chan received), s.versions
 	var streams sync.WaitGroup
@@ -204,8 +212,8 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 	}
 }
 
-// outdated reports whether the store has a newer version of an object, because the watch of its namespace has started at the
-// lowest resourceVersion of all namespaces.
+// outdated reports whether the store has a newer version of an object. Saved collections have only the lowest
+// resourceVersion of all namespaces, so the watches of the other namespaces receive some events again.
 func (s *source) outdated(object Packed) bool {
 	held, ok := s.store.Get(lw.KeyOf(object))
 	if !ok {

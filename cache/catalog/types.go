@@ -14,7 +14,8 @@ type Type = discovery.Type
 // TypeInfo describes a type in one version.
 type TypeInfo = discovery.TypeInfo
 
-// preferred returns the watchable types in the first version that the server prefers.
+// preferred returns each watchable type in the version that the server prefers. t.All is in the server's order of
+// preference.
 func preferred(t *discovery.Types) map[Type]TypeInfo {
 	found := map[Type]TypeInfo{}
 	for _, info := range t.All {
@@ -23,12 +24,13 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 		}
 	}
 	if _, ok := found[Type{Resource: "events"}]; ok {
-		delete(found, Type{Group: "events.k8s.io", Resource: "events"}) // contains the same objects
+		delete(found, Type{Group: "events.k8s.io", Resource: "events"}) // the server stores each Event once and serves it in both groups
 	}
 	return found
 }
 
-// mayHave reports whether the server may have a type although t.All does not contain it.
+// mayHave reports whether the server may have a type although t.All does not contain it, because discovery of the
+// type's group failed. The objects of such a type must not be reported as deleted.
 func mayHave(t *discovery.Types, wanted Type) bool {
 	if wanted.Group == "" {
 		return t.Missing["/api"] != nil
