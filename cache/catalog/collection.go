@@ -82,7 +82,7 @@ type collection struct {
 	// The catalog's lock guards the following fields.
 	explicit  bool // Add has added the type, so it stays even if discovery does not find it
 	info      TypeInfo
-	scope     *scope                  // what to follow
+	scope     *scope                  // the scope to follow
 	running   *scope                  // the scope that Run has adopted; differs from scope until Run notices the change
 	interrupt context.CancelCauseFunc // ends the stream of the running scope
 	changes   map[*subscriber]*cache.Registration[Packed]

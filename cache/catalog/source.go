@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// scope describes what a collection follows. Its zero value follows nothing. A scope is replaced, not changed, so that
-// comparing pointers shows whether it is still current.
+// scope describes the objects that a collection follows. Its zero value follows nothing. A scope is replaced, not
+// changed, so that comparing pointers shows whether it is still current.
 type scope struct {
 	info TypeInfo
 	gone bool  // the server no longer has the type, so the stream must remove all objects from the store
@@ -45,7 +45,7 @@ func (s *scope) namespaces() []string {
 // relists, so that the informer reports the difference. Only the goroutine of collection.Run uses a source, so it needs
 // no lock.
 type source struct {
-	described, merged lw.Source[Packed] // what Source returns for a scope with all namespaces, and for other scopes
+	described, merged lw.Source[Packed] // results of Source for a scope with all namespaces, and for other scopes
 	scope             *scope
 	store             *cache.Store[Packed]
 	versions          map[string]string // resourceVersion that the watch of each namespace has reached

@@ -1,5 +1,5 @@
-// Package discovery asks a server for its resource types, through aggregated discovery.
-// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+// Package discovery asks a server for its resource types. It uses aggregated discovery, which needs only two requests
+// for all types: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 package discovery
 
 import (
@@ -50,24 +50,25 @@ type Types struct {
 	Missing map[string]error
 }
 
-// Discoverer discovers the types of one server. It remembers the last response, so that the server need not send it
+// Discoverer discovers the types of one server. It remembers the last responses, so that the server need not send them
 // again if nothing has changed. The zero value is ready to use. It must not be used concurrently.
 type Discoverer struct {
-	documents [2]document
+	documents [2]document // one for each of roots
 }
 
 // document contains the response to one discovery request.
 type document struct {
-	etag    string
-	all     []TypeInfo
-	missing map[string]error
+	etag    string           // sent with the next request, so that the server sends only changed documents
+	all     []TypeInfo       // see Types.All
+	missing map[string]error // see Types.Missing
 }
 
+// roots are the discovery paths for the core group and for all other groups. The core group is first in Types.All.
 var roots = [2]string{"/api", "/apis"}
 
-// Discover returns the types of the server behind transport. It sends two concurrent requests for aggregated discovery, which
-// requires Kubernetes 1.27 or later. If only some groups could not be discovered, it returns the others and sets Missing. It
-// returns an error if it finds no types.
+// Discover returns the types of the server behind transport. It sends two concurrent requests for aggregated discovery,
+// which requires Kubernetes 1.27 or later. If only some groups could not be discovered, it returns the others and sets
+// Missing. It returns an error if it finds no types.
 func (d *Discoverer) Discover(ctx context.Context, transport lw.Transport) (*Types, error) {
 	var errs [2]error
 	var both sync.WaitGroup
@@ -94,8 +95,9 @@ func (d *Discoverer) Discover(ctx context.Context, transport lw.Transport) (*Typ
 	return types, nil
 }
 
-// accept requests aggregated discovery, in the format of Kubernetes 1.30 or 1.26. Servers without aggregated discovery
-// send a list of groups. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+// accept requests aggregated discovery, preferably in the format of Kubernetes 1.30, otherwise in the format of
+// Kubernetes 1.26. Servers without aggregated discovery send a list of groups, which fetch reports as an error. See
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
@@ -105,7 +107,8 @@ const maxDocument = 8 << 20
 // ErrTooLarge means that a discovery document exceeds 8 MiB.
 var ErrTooLarge = errors.New("the discovery response is too large")
 
-// fetch requests the document again, and replaces it if it has changed on the server.
+// fetch requests the document, and replaces it if it has changed on the server. After an error, the document keeps its
+// old content and ETag.
 func (d *document) fetch(ctx context.Context, transport lw.Transport, root string) error {
 	body, err := transport.Open(ctx, &lw.Request{Path: root, Accept: accept, IfNoneMatch: d.etag})
 	if errors.Is(err, lw.ErrNotModified) {
@@ -123,7 +126,7 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 		return ErrTooLarge
 	}
 	parsed, err := lw.ParseValue(text)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so do not blame a proxy
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke, so the error below would be misleading
 		return io.ErrUnexpectedEOF
 	}
 	if err != nil {
@@ -142,7 +145,8 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 }
 
 // read reads all types in an APIGroupDiscoveryList. If a group version is stale, for example because its aggregated
-// server is down, the list contains the last types that the server knew.
+// server is down, the list contains the types that the server last knew. They stay in all, and missing says that they
+// may be outdated.
 func (d *document) read(list lw.Value) {
 	for item := range list.Member("items").Elements() {
 		group := stringAt(item, "metadata.name")
@@ -165,7 +169,7 @@ func (d *document) read(list lw.Value) {
 	}
 }
 
-// stringAt returns the string at a path, or "" for values of other types.
+// stringAt returns the string at a path, or "" if the value is missing or has another type.
 func stringAt(v lw.Value, path string) string {
 	if v = v.Get(path); !strings.HasPrefix(v.Raw(), `"`) {
 		return ""
