@@ -77,7 +77,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	ctx, cancel := context.WithCancelCause(ctx)
 	var streams, saving sync.WaitGroup
 	var failed atomic.Bool         // whether a stream failed while the other streams continued
-	var goal atomic.Pointer[error] // the error that reports that --until or --count was reached, or nil
+	var goal atomic.Pointer[error] // errDone or errCounted after the goal was reached, otherwise nil
 	for _, stream := range c.newStreams(resources, p) {
 		streams.Go(func() {
 			err := stream.run(ctx, s.transport)
@@ -98,7 +98,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	streams.Wait()
 	err := context.Cause(ctx)
 	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
-		err = *reached // the reader has exited, but not before it had received the last event
+		err = *reached // the reader has exited, but only after it had received the last event
 	}
 	cancel(nil)
 	saving.Wait()
@@ -123,7 +123,8 @@ func (c *config) newStreams(resources []lw.Resource, p *printer) (all []*stream)
 	return all
 }
 
-// continuesAfter reports whether the other streams continue after one stream fails with err.
+// continuesAfter reports whether the other streams continue after one stream fails with err. A missing object never
+// ends them. A rejection ends them unless --keep-going is set.
 func (c *config) continuesAfter(err error) bool {
 	if _, missing := errors.AsType[*notFoundError](err); missing {
 		return true
@@ -143,8 +144,8 @@ func shortName(r lw.Resource) string {
 type printer struct {
 	*config
 	limiter  *limiter
-	mu       sync.Mutex
-	out      *bufio.Writer
+	mu       sync.Mutex    // streams print concurrently; guards out, format, recorder and resume
+	out      *bufio.Writer // standard output
 	format   output.Format
 	status   *status
 	recorder *recorder   // nil without --record
@@ -155,9 +156,9 @@ func newPrinter(c *config, out io.Writer, status *status) *printer {
 	return &printer{config: c, out: bufio.NewWriterSize(out, 64<<10), format: c.output.format, status: status}
 }
 
-// print writes an event's changes, and flushes them if flush is true. It is false while more changes of the same list
-// follow. If hidden is true, changes are recorded but not printed. whole is false if some changes are missing, because
-// --count or --until ended the run.
+// print writes an event's changes, and flushes them if flush is true. Callers set flush only after the last change of a
+// list. If hidden is true, changes are recorded but not printed. whole is false if --count or --until ended the run
+// before the event's last change. The resume file then must not contain the event's resourceVersion.
 func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output.Event, whole, hidden, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,7 +187,7 @@ func (p *printer) flush() error {
 	return p.flushLocked()
 }
 
-// finish prints the result of --until if it is all that the user wants, and flushes the output.
+// finish flushes the output. If the run prints only the result of --until, finish prints it first.
 func (p *printer) finish() error {
 	if p.limits.quiet {
 		p.out.WriteString(p.limiter.results())
@@ -194,7 +195,8 @@ func (p *printer) finish() error {
 	return p.flush()
 }
 
-// flushLocked writes the delayed events. The caller holds mu.
+// flushLocked writes the delayed events. The resume file contains them only after they were written, so a failed run
+// prints them again. The caller holds mu.
 func (p *printer) flushLocked() (err error) {
 	if p.recorder != nil {
 		if err := p.recorder.out.Flush(); err != nil {
@@ -228,7 +230,8 @@ func (p *printer) saveUntil(ctx context.Context, fail func(error)) {
 	}
 }
 
-// save saves the printed state. Only one goroutine may call it at a time.
+// save saves the printed state to the resume file. It writes the file without the lock, so that a slow disk does not
+// delay the output. Only one goroutine may call it at a time.
 func (p *printer) save() error {
 	if p.resume == nil {
 		return nil

@@ -26,7 +26,8 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 
-// outputEvents converts an event and its changes to output events.
+// outputEvents converts an event and its changes to output events. The result is valid until the next call. After
+// --from, the store lacks the existing objects, so the first event for each of them is printed as the server sent it.
 func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
 	now := time.Now()
@@ -52,7 +53,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.out.resume == nil || !isStub(d.Old):
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
-	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version
+	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version, but --until needs the complete object
 		s.limiter.take(s.resource.String(), []output.Event{{Type: lw.Modified, Object: d.New}}, true)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
@@ -76,8 +77,9 @@ func isAbsent(err error) bool {
 	return isDial && (dial.Op == "dial" || dial.Op == "proxyconnect") || isUnknown(err) || errors.Is(err, lw.ErrNotFound)
 }
 
-// isFatal reports whether an error at startup ends the stream, because a retry is unlikely to succeed. Examples are
-// a rejected request, an invalid certificate and, without --wait, an unreachable server.
+// isFatal reports whether an error at startup ends the stream, because a retry is unlikely to succeed. Examples are a
+// rejected request, an invalid certificate and, without --wait, an unreachable server. A first response with status 400
+// or 422 is not fatal: the server may only reject streaming lists, and lw then retries with an ordinary list.
 func (s *stream) isFatal(cause error) bool {
 	if isAbsent(cause) {
 		return !s.config.resources.wait

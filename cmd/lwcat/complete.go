@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completionTimeout limits how long a shell waits for completions.
+// completionTimeout limits how long a shell waits for completions, because the user cannot type in the meantime.
 const completionTimeout = 1500 * time.Millisecond
 
 // registerCompletions registers completions for arguments and flag values. Flags that take a file keep cobra's
@@ -164,7 +164,8 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	return found
 }
 
-// objectNames returns the names of a collection's first 500 objects.
+// objectNames returns the names of a collection's first 500 objects. More would take too long, and would not fit on a
+// screen.
 func (c *config) objectNames(ctx context.Context, resource lw.Resource) (names []string) {
 	server, err := c.connect(ctx, io.Discard)
 	if err != nil {

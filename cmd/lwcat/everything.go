@@ -22,8 +22,8 @@ import (
 // everything is the argument that makes lwcat follow all types of the server.
 const everything = "everything"
 
-// everythingRejects contains the flags that cannot be combined with the resource "everything". They need a stream for
-// each named resource.
+// everythingRejects contains the flags that cannot be combined with the resource "everything". They need lwcat's own
+// stream for each resource, but everything uses a [catalog.Catalog].
 var everythingRejects = []string{"for", "types", "from", "resume", "record", "show-managed-fields"}
 
 // validateEverything rejects flags that do not apply to everything.
@@ -52,7 +52,7 @@ type viewer struct {
 	*config
 	*catalog.Catalog
 	out    *printer
-	logged map[catalog.Type]string // the problem of each type that was logged last, or ""
+	logged map[catalog.Type]string // the last logged problem of each type, so that each problem is logged once; "" after recovery
 }
 
 // catEverything prints the changes of all types that the server has now or later.
@@ -71,7 +71,7 @@ func (s *connection) catEverything(ctx context.Context, c *config, p *printer) e
 	return cmp.Or(context.Cause(ctx), p.finish())
 }
 
-// settings selects the objects of a type, or returns nil to skip it. If the user has named namespaces, it skips
+// settings returns the catalog's settings for a type, or nil to skip it. If the user has named namespaces, it skips
 // cluster-scoped types.
 func (o *resourceOptions) settings(info catalog.TypeInfo) *catalog.Settings {
 	settings := &catalog.Settings{LabelSelector: o.labels, FieldSelector: o.fields, MetadataOnly: o.metadataOnly}
@@ -99,7 +99,7 @@ func (v *viewer) printChanges(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// print prints a change. It returns an error if the run ends.
+// print prints a change. It returns an error if this change ends the run.
 func (v *viewer) print(change catalog.Change, flush bool) error {
 	if change.Type == lw.Synced {
 		return v.out.flush()
@@ -114,14 +114,14 @@ func (v *viewer) print(change catalog.Change, flush bool) error {
 	}
 	seen, last := v.out.limiter.take(event.Resource, []output.Event{event}, hidden)
 	err := v.out.print(nil, nil, seen, true, hidden, flush || last)
-	if last && (err == nil || errors.Is(err, syscall.EPIPE)) { // the goal is reached, although the reader may have exited
+	if last && (err == nil || errors.Is(err, syscall.EPIPE)) { // the goal is reached, even if the reader of the output has exited
 		return v.out.limiter.reason()
 	}
 	return err
 }
 
-// awaitSync waits until all types are listed, and then logs the types that cannot be followed, now and later. With --once, it
-// prints the objects instead, and returns.
+// awaitSync waits until all types are listed. Then it logs each type that cannot be followed, until the run ends. With
+// --once, it prints all objects instead of waiting, and returns.
 func (v *viewer) awaitSync(ctx context.Context) error {
 	err := v.WaitSynced(ctx)
 	failure, failed := errors.AsType[*catalog.SyncError](err)
@@ -152,7 +152,8 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// printSnapshot prints all objects, sorted by type. incomplete says that some could not be listed.
+// printSnapshot prints all objects, sorted by type. If incomplete is true, some types could not be listed, so it
+// returns errFailed.
 func (v *viewer) printSnapshot(incomplete bool) error {
 	snapshot := v.Snapshot()
 	for info := range snapshot.Types() {
@@ -191,8 +192,8 @@ func (v *viewer) problem(status catalog.Status) string {
 	return ""
 }
 
-// logProblems logs the types whose problem has changed. Types with the same problem share a line, which contains the
-// cause from the first of them.
+// logProblems logs the types whose problem has changed. Types with the same problem share a line, because an outage
+// affects many types. The line contains the cause from the first of these types.
 func (v *viewer) logProblems(statuses []catalog.Status) {
 	names, causes := map[string][]string{}, map[string]error{}
 	for _, status := range statuses {

@@ -42,7 +42,8 @@ func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
 	return found
 }
 
-// at follows a path. If the schema has no such field, it returns the first step that it lacks.
+// at follows a path and returns the schema there. If a field on the path is missing, it returns the schema that lacks
+// the field, and the field's name.
 func (s schema) at(path []string) (found schema, missing string) {
 	for _, step := range path {
 		if properties := s.resolve().node.Member("properties"); step != "[]" && properties.Member(step).Exists() {
@@ -77,8 +78,8 @@ func (s schema) resolve() schema {
 	}
 }
 
-// checkFields returns an error if no resource has a field that --until or --where names. It only logs fields that -o
-// names.
+// checkFields returns an error if no resource has a field that --until or --where names, because such a condition would
+// probably never hold. If -o names such a field, checkFields only logs it.
 func (s *connection) checkFields(ctx context.Context, c *config, resources []lw.Resource, status *status) error {
 	var paths [][]string
 	for _, condition := range slices.Concat(c.limits.conditions, c.resources.conditions) {

@@ -17,20 +17,20 @@ type config struct {
 	resources resourceOptions
 	output    outputOptions
 	limits    rangeOptions
-	verbosity int
+	verbosity int // number of -v flags; all positive values mean the same
 	recording recordOptions
 }
 
 // outputOptions select the output format.
 type outputOptions struct {
-	format        output.Format
-	name          string
+	format        output.Format // created by validate
+	name          string        // value of -o
 	options       output.Options
-	terminal      bool // whether standard output is a terminal
-	managedFields bool
-	diff          bool
-	color         string
-	wide          bool // whether to print the server's columns
+	terminal      bool   // whether standard output is a terminal
+	managedFields bool   // whether to keep metadata.managedFields
+	diff          bool   // --diff, which replaces name
+	color         string // auto, always or never
+	wide          bool   // whether to print the server's columns, which need another kind of request
 }
 
 func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
@@ -65,7 +65,7 @@ func (o *outputOptions) validate() (err error) {
 	return err
 }
 
-// flags returns the flags, which set the fields of c.
+// flags returns the flags. Parsing them sets the fields of c.
 func (c *config) flags(terminal bool) *pflag.FlagSet {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.SortFlags = false
@@ -89,6 +89,8 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 			return err
 		}
 	}
+	// By default, --until in a pipe prints only the result, so that no Secrets appear in the logs of jobs that wait for
+	// them.
 	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
 	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate} {
 		if err := validate(); err != nil {

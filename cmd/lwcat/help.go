@@ -73,7 +73,7 @@ func addCommands(root *cobra.Command) {
 	})
 }
 
-// helpWidth is the line width of the help in columns.
+// helpWidth is the line width of the help, in columns.
 const helpWidth = 100
 
 // help returns the help for a command.

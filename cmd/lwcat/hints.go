@@ -44,7 +44,8 @@ func (s *status) logError(err error) {
 	}
 }
 
-// withHint adds a hint to an error from the server or the output.
+// withHint adds a hint to an error from the server or the output. Only the first matching hint is added, because
+// specific hints come before general ones.
 func (s *connection) withHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return withHint(err, "the disk is full; with --resume FILE, the next run continues where this one ended")
@@ -72,7 +73,7 @@ func (s *connection) rejectionHint(err error) string {
 	return ""
 }
 
-// credential describes the credential that was sent, or returns "" if none was.
+// credential describes the credential that was sent, or returns "" if none was sent.
 func (s *connection) credential() string {
 	sent, of := s.HTTP, ""
 	if s.User != "" {

@@ -19,7 +19,8 @@ import (
 // kubectlVerbs are the kubectl verbs that fromKubectl accepts.
 var kubectlVerbs = []string{"get", "list", "describe", "watch", "wait", "rollout"}
 
-// otherVerbs are kubectl commands that lwcat does not have.
+// otherVerbs are kubectl commands that lwcat does not have. The error for them names the right command, instead of
+// saying that no such resource exists.
 var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificate cluster-info config cordon cp create debug delete diff drain edit exec explain expose label logs patch port-forward proxy replace run scale set taint top uncordon")
 
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, get
@@ -58,7 +59,7 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 	return names, nil
 }
 
-// waitFor converts the flags of kubectl wait.
+// waitFor converts the flags of kubectl wait to --until and --timeout, with kubectl's defaults.
 func (c *config) waitFor(flags *pflag.FlagSet) error {
 	goal := c.resources.about
 	if goal == "" {
@@ -77,10 +78,10 @@ func (c *config) waitFor(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// aliases maps names of flags to the names that lwcat uses.
+// aliases maps flag names that users may guess, for example from kubectl, to the names that lwcat uses.
 var aliases = map[string]string{"max-events": "count", "resource-version": "from", "v": "verbose", "events": "event", "ignore-not-found": "wait"}
 
-// advice maps flags of kubectl to what to write instead.
+// advice maps flags that lwcat does not have, most of them from kubectl, to advice for the error message.
 var advice = map[string]string{
 	"L":             "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
 	"label-columns": "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
@@ -92,8 +93,8 @@ var advice = map[string]string{
 	"since":         "use --from RESOURCEVERSION or --resume FILE",
 }
 
-// explainFlag replaces the parser's error: it adds what to write instead of an unknown flag, and names the expected
-// value of a known one.
+// explainFlag improves the parser's error. For an unknown flag, it adds advice or a similar flag. For an invalid value,
+// it names the expected value.
 func explainFlag(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		expected := map[string]string{

@@ -19,12 +19,12 @@ import (
 
 // rangeOptions select where the output starts and ends.
 type rangeOptions struct {
-	once      bool
-	watch     bool
-	watchOnly bool
-	from      string
-	resume    string
-	count     int
+	once      bool   // exit after the list
+	watch     bool   // value of --watch; "lwcat get" lists once without it
+	watchOnly bool   // do not print the existing objects
+	from      string // resourceVersion at which the run starts
+	resume    string // path of the resume file
+	count     int    // number of events after which the run ends; 0 means no limit
 	timeout   time.Duration
 	until     []string
 	types     []string       // event types to print; empty means all
@@ -100,7 +100,8 @@ func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	return nil
 }
 
-// These errors report that --until, --count or --timeout ended the run.
+// These errors report that --until, --count or --timeout ended the run. errDone also ends
+// complete runs without a goal, for example of lwcat api-resources.
 var (
 	errDone    = errors.New("the condition was met")
 	errCounted = errors.New("the number of events in --count was printed")
@@ -115,7 +116,7 @@ func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.C
 	return context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 }
 
-// hasGoal reports whether the run has a goal, --until or --count, so that reaching --timeout first is a failure.
+// hasGoal reports whether --until or --count sets a goal for the run. If the run ends earlier, it fails.
 func (o *rangeOptions) hasGoal() bool { return len(o.until) > 0 || o.count > 0 }
 
 // goal describes what must happen before the run may end, or returns "" if it may end at any time.
@@ -134,11 +135,11 @@ func (o *rangeOptions) goal() string {
 // limiter ends the output of all streams when --until or --count is met.
 type limiter struct {
 	*rangeOptions
-	mu        sync.Mutex
-	remaining int // number of events still to print; negative means no limit
-	watcher   *condition.Watcher
-	done      bool  // whether --until is met
-	failed    error // error if --until can no longer be met
+	mu        sync.Mutex         // streams call the limiter concurrently
+	remaining int                // number of events still to print; negative means no limit
+	watcher   *condition.Watcher // evaluates --until
+	done      bool               // whether --until is met
+	failed    error              // error if --until can no longer be met
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
@@ -198,6 +199,7 @@ func (l *limiter) restore() {
 	l.watcher.Restore()
 }
 
+// ended reports whether no further events may be printed. The caller must hold the lock.
 func (l *limiter) ended() bool { return l.done || l.failed != nil || l.remaining == 0 }
 
 // reason returns the error that ends the run after the last event.

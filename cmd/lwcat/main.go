@@ -28,8 +28,8 @@ const (
 	exitDone        = 0
 	exitError       = 1 // a permanent error from the server, the network or the output
 	exitUsage       = 2
-	exitTimeout     = 3   // the run ended before the awaited condition or event occurred
-	exitInterrupted = 130 // the run ended before --until or --count was met
+	exitTimeout     = 3   // the run ended before --until or --count was met, or --timeout ended --once or --wait early
+	exitInterrupted = 130 // a signal ended the run; the code that shells report after ^C
 )
 
 var errInterrupted = errors.New("interrupted")
@@ -40,9 +40,10 @@ func main() {
 	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // SIGHUP: the terminal was closed
-	// With this handler, a write to a closed pipe returns an error, so that --resume and --record can still save
-	// their files. lwcat cannot simply ignore SIGPIPE, because credential plugins would inherit that.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // a closed terminal sends SIGHUP
+	// Without this handler, a write to a closed pipe would kill lwcat before --resume and --record save their files.
+	// With it, the write returns EPIPE. lwcat does not ignore SIGPIPE, because credential plugins would inherit that
+	// setting.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
@@ -52,7 +53,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
 }
 
-// exitCode returns the exit code for err and prints a message if the run failed.
+// exitCode returns the exit code for err and prints a message if the run failed. A script that waits for a goal must be
+// able to distinguish the goal from other ends of the run.
 func exitCode(err error, config *config, status *status) int {
 	goal, unmet := config.limits.goal(), exitTimeout
 	if config.limits.verb != "" {
@@ -107,7 +109,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	parsed := false
+	parsed := false // whether cobra has accepted the command line, so that later errors are not usage errors
 	root.PersistentPreRun = func(*cobra.Command, []string) { parsed = true }
 	err := root.ExecuteContext(ctx)
 	if err != nil && !parsed {
@@ -116,7 +118,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	return exitCode(err, c, status)
 }
 
-// newRoot returns the lwcat command with its subcommands. Parsing the command line sets the fields of c.
+// newRoot returns the lwcat command with its subcommands. Executing it parses the command line into c and runs lwcat.
 func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "lwcat [flags] RESOURCE|PATH...",

@@ -16,11 +16,11 @@ import (
 
 // status writes messages to standard error.
 type status struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // streams write concurrently
 	out    io.Writer
 	logged sync.Map // messages that logOnce has written
 
-	answered atomic.Bool // whether a server has answered a list
+	answered atomic.Bool // whether a server has answered a list; exitCode needs it for --wait
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
@@ -34,7 +34,8 @@ func (s *status) logf(format string, args ...any) {
 	fmt.Fprintln(s.out, "lwcat: "+text)
 }
 
-const maxMessage = 4000 // in bytes
+// maxMessage is the maximum length of a message in bytes, so that a server cannot fill the screen.
+const maxMessage = 4000
 
 // logOnce writes a message unless it has already written the same message.
 func (s *status) logOnce(format string, args ...any) {

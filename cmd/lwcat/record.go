@@ -23,9 +23,9 @@ import (
 
 // recordOptions select the recording that lwcat writes or replays.
 type recordOptions struct {
-	record string
-	replay string
-	speed  float64 // speed of the replay; 0 means no delays
+	record string  // file to write, or ""
+	replay string  // file to replay, or ""
+	speed  float64 // replay speed relative to the recorded run; 0 means no delays
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
@@ -54,7 +54,7 @@ func (o *recordOptions) validate(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// cutSpeed splits FILE[@SPEED]. If a file with the whole name exists, it returns that.
+// cutSpeed splits FILE[@SPEED]. If a file with the whole name exists, its name contains the @, and the speed is 1.
 func cutSpeed(text string) (file string, speed float64, err error) {
 	at := strings.LastIndexByte(text, '@')
 	if _, err := os.Stat(text); err == nil || at < 0 {
@@ -74,7 +74,7 @@ type recordedEvent struct {
 	Type            string          `json:"type"`
 	Time            time.Time       `json:"time"`
 	Resource        string          `json:"resource"`
-	Collection      string          `json:"collection,omitempty"` // missing in the output of -o jsonl
+	Collection      string          `json:"collection,omitempty"` // includes the namespace, unlike Resource; missing in -o jsonl
 	Key             string          `json:"key,omitempty"`
 	ResourceVersion string          `json:"resourceVersion,omitempty"`
 	Error           string          `json:"error,omitempty"`  // set for INTERRUPTED
@@ -89,7 +89,8 @@ type recorder struct {
 	json *json.Encoder
 }
 
-// newRecorder creates a recording. It does not overwrite an existing file, but can write to a pipe.
+// newRecorder creates a recording. It does not overwrite an existing file, but can write to a pipe. Only the file's
+// owner may read it, because it may contain Secrets.
 func newRecorder(path string) (*recorder, error) {
 	flags := os.O_WRONLY
 	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
@@ -179,10 +180,10 @@ func (e *recordedEvent) eventType() lw.EventType {
 	return 0
 }
 
-// replayed is a recorded collection.
+// replayed prints a recorded collection like a stream prints a live one.
 type replayed struct {
 	*stream
-	objects map[lw.Key]*lw.Object // the existing objects
+	objects map[lw.Key]*lw.Object // the current objects, which become the old objects of later events
 }
 
 // replay prints the events in a recording.
@@ -208,7 +209,7 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 }
 
 // recorded returns the recorded collections that the arguments select, and their names. It ignores everything after
-// a damaged line.
+// a damaged line, so that the recording of a killed run can be replayed up to that line.
 func (c *config) recorded(file *os.File) (resources []lw.Resource, names []string, err error) {
 	wanted := split(c.resources.names)
 	var others []string

@@ -19,7 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// discoveryTimeout limits one discovery attempt.
+// discoveryTimeout limits one attempt to resolve the resources, so that a server that never responds causes a retry or
+// an error.
 const discoveryTimeout = 90 * time.Second
 
 // maxRetryDelay is the longest delay between two attempts to discover resources.
@@ -31,7 +32,7 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
 		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
 		resources, err := resolve(asking, s.transport, o, s.Namespace, func(format string, args ...any) {
-			if ctx.Err() == nil { // requests that were interrupted would cause misleading warnings
+			if ctx.Err() == nil { // interrupted requests would cause misleading warnings
 				status.logf(format, args...)
 			}
 		})
@@ -40,6 +41,7 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 			return nil, context.Cause(ctx)
 		}
 		refusal, ok := errors.AsType[*lw.StatusError](err)
+		// A busy server has responded, so it will probably recover.
 		busy := ok && (refusal.Code >= http.StatusInternalServerError || refusal.Code == http.StatusTooManyRequests)
 		if !busy && !(o.wait && isAbsent(err)) {
 			return resources, err
@@ -66,7 +68,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 		namespaces = []string{namespace}
 	}
 	var all *discovery.Resources
-	kind := "" // the resource to which object names belong
+	kind := "" // the last resource name, to which the following object names belong, as in kubectl get pod web-1
 	for _, name := range split(o.names) {
 		isPath := strings.HasPrefix(name, "/")
 		if all == nil && !isPath {
@@ -104,7 +106,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	return resources, o.selectEvents(ctx, transport, all, resources)
 }
 
-// maxWarnings limits how many undiscovered API groups are logged.
+// maxWarnings limits how many names a list in the log contains, because a broken server may have hundreds.
 const maxWarnings = 20
 
 func isUnknown(err error) bool {
@@ -115,8 +117,8 @@ func isUnknown(err error) bool {
 // split splits the arguments at commas.
 func split(args []string) []string { return compact(strings.Split(strings.Join(args, ","), ",")) }
 
-// collections returns the resources for a name such as pods or pod/web-0, or for a category such as all. There is one
-// for each namespace.
+// collections returns the resources for a name such as pods or pod/web-0, or for a category such as all. It returns one
+// resource for each namespace if the type is namespaced.
 func collections(all *discovery.Resources, name string, namespaces []string) (resources []lw.Resource, err error) {
 	word, object, _ := strings.Cut(name, "/")
 	types := all.Category(word)
@@ -142,14 +144,14 @@ type resourceOptions struct {
 	names         []string // resources and paths
 	namespaces    []string // namespaces from the flags; "" means all namespaces
 	allNamespaces bool
-	labels        string
-	fields        string
+	labels        string // label selector
+	fields        string // field selector
 	metadataOnly  bool
-	about         string   // value of --for (only for events)
-	eventTypes    []string // values of --types (only for events)
-	wait          bool
-	keepGoing     bool
-	where         []string
+	about         string                 // value of --for (only for events)
+	eventTypes    []string               // values of --types (only for events)
+	wait          bool                   // wait for missing objects, resources and servers
+	keepGoing     bool                   // follow the other resources if the server rejects one
+	where         []string               // conditions that lwcat itself checks
 	conditions    []*condition.Condition // parsed from where
 }
 
@@ -206,7 +208,8 @@ func (o *resourceOptions) validate() error {
 	return nil
 }
 
-// selects applies --where to an event. An object that begins or ceases to match is added or deleted, as with a selector.
+// selects applies --where to an event and reports whether to print it. If the object begins or ceases to match, selects
+// changes the event's type to Added or Deleted, as the server does for a selector.
 func (o *resourceOptions) selects(e *output.Event) bool {
 	matches := func(object *lw.Object) bool {
 		return !slices.ContainsFunc(o.conditions, func(c *condition.Condition) bool { return !c.Matches(object) })
@@ -236,8 +239,8 @@ func compact(names []string) (kept []string) {
 	return kept
 }
 
-// apiPath matches the path of a collection, an object or a legacy watch. Its groups are the API group, the version, the
-// namespace, the collection and the object.
+// apiPath matches the path of a collection, an object or a legacy watch. Its regexp groups are the API group, the
+// version, the namespace, the collection and the object.
 var apiPath = regexp.MustCompile(`^/(?:api|apis/([^/]+))/([^/]+)(?:/watch)?(?:/namespaces/([^/]+))?/([^/?]+)(?:/([^/?]+))?/?$`)
 
 // fromPath returns the resources at a path, one for each namespace if the flags name some.
@@ -267,8 +270,8 @@ func inEach(namespaces []string, resource lw.Resource) (resources []lw.Resource)
 // eventTypes are the values of --types.
 var eventTypes = []string{"Normal", "Warning"}
 
-// selectEvents adds field selector terms for --for and --types. all may be nil if the command line contains only
-// paths.
+// selectEvents adds the terms for --for and --types to the field selector. The two API groups of Events have different
+// names for the field of the object. all may be nil if the command line contains only paths.
 func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transport, all *discovery.Resources, resources []lw.Resource) (err error) {
 	if o.about == "" && len(o.eventTypes) == 0 {
 		return nil
@@ -295,7 +298,7 @@ func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transpo
 		}
 		terms = append(terms, prefix+"kind="+about.Kind, prefix+"name="+name)
 	}
-	if len(o.eventTypes) == 1 { // with both types, no condition is needed
+	if len(o.eventTypes) == 1 { // with both types, no term is needed
 		terms = append(terms, "type="+o.eventTypes[0])
 	}
 	o.fields = strings.Join(terms, ",")

@@ -22,23 +22,25 @@ const saveEvery = 4 * time.Second
 // that one save replaces the file atomically. The printer's lock protects all methods except save.
 type resumeFile struct {
 	path    string
-	server  string
+	server  string // URL of the server; a file of another server is rejected
 	store   *cache.Store[*printed]
-	writer  *cache.Writer[*printed]
-	pending []*printed // entries for events that have not been flushed yet
+	writer  *cache.Writer[*printed] // changes store
+	pending []*printed              // entries for events that have not been flushed yet
 
-	saved *cache.Snapshot[*printed] // content of the file
-	info  fs.FileInfo               // the file after the last save
+	saved *cache.Snapshot[*printed] // content of the file; nil before the first save
+	info  fs.FileInfo               // the file after the last save, which shows whether another process has written it since
 }
 
 // printed is an entry in a resume file: a printed object, or a collection's resourceVersion.
 type printed struct {
 	collection string
 	version    string     // resourceVersion at which the next run starts to watch, or "" if it must list
-	object     *lw.Object // nil for the resourceVersion of the collection
-	deleted    bool
+	object     *lw.Object // the printed object; nil if the entry is a collection's resourceVersion
+	deleted    bool       // whether the object was printed as deleted, so that commit removes its entry
 }
 
+// key returns the entry's key in the store. The collection's name takes the place of the namespace, because a resume
+// file contains several collections. Its resourceVersion has an empty name.
 func (p *printed) key() lw.Key {
 	key := lw.Key{Namespace: p.collection}
 	if p.object != nil {
@@ -47,7 +49,8 @@ func (p *printed) key() lw.Key {
 	return key
 }
 
-// text returns the entry as JSON. It contains none of the object's data, which may be secret.
+// text returns the entry as JSON. It omits the object's data, which may be secret. The next run needs only the object's
+// identity and resourceVersion.
 func (p *printed) text() string {
 	type values = map[string]any
 	entry := values{"collection": p.collection, "resourceVersion": p.version}
@@ -164,7 +167,8 @@ func (f *resumeFile) commit() {
 // errShared reports that another process has written the resume file.
 var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")
 
-// save replaces the file with a snapshot of the store.
+// save replaces the file with a snapshot of the store. If another process has written the file since the last save,
+// save returns errShared instead of overwriting the other run's state.
 func (f *resumeFile) save(snapshot *cache.Snapshot[*printed]) error {
 	if f.saved != nil {
 		info, err := os.Stat(f.path)

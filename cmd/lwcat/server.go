@@ -48,12 +48,12 @@ func (o *serverOptions) validate() error {
 	return nil
 }
 
-// connection is a connection to the server that the flags select.
+// connection contains the settings and transports for the server that the flags select.
 type connection struct {
 	*kubeconfig.Config
 	flags     *serverOptions
-	http      *lwhttp.Transport
-	transport lw.Transport // uses http, and WebSockets depending on --transport
+	http      *lwhttp.Transport // without WebSockets; completion and schema requests always use it
+	transport lw.Transport      // uses http, and WebSockets depending on --transport
 }
 
 // connect loads the kubeconfig. It does not send requests.
@@ -69,8 +69,8 @@ func (c *config) connect(ctx context.Context, stderr io.Writer) (*connection, er
 	return &connection{config, &c.server, http, c.server.newTransport(http)}, nil
 }
 
-// load reads the kubeconfig. Credential plugins write to stderr. If ctx is done while a file read blocks, load returns
-// early.
+// load reads the kubeconfig. Credential plugins will write to stderr. A read may block forever, for example if the file
+// is a named pipe, so load returns as soon as ctx is done.
 func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeconfig.Config, error) {
 	o.Stderr = stderr
 	var config *kubeconfig.Config

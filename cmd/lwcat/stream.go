@@ -17,19 +17,19 @@ import (
 type stream struct {
 	config   *config
 	resource lw.Resource
-	kind     string // resource name in the output
+	kind     string // resource name in the output, without the namespace
 	out      *printer
 	limiter  *limiter
-	tables   *table.Transport // decodes the server's columns; nil without -o wide
-	store    *cache.Store[*lw.Object]
+	tables   *table.Transport         // decodes the server's columns; nil without -o wide
+	store    *cache.Store[*lw.Object] // the current objects; nil in a replay
 	reporter
 
-	restoring      bool           // whether the current events restore the state of --from or --resume
-	noInitialState bool           // whether the existing objects are unknown, because of --from
-	listing        bool           // whether a list is in progress
+	restoring      bool           // whether the current events restore the state of --from or --resume, and are not printed
+	noInitialState bool           // whether --from has left the existing objects unknown, so that an event may lack its old object
+	listing        bool           // whether a list is in progress; its events are flushed together
 	listed         bool           // whether the first list is complete, or omitted because of --from
-	events         []output.Event // reused for each event
-	badRequests    int            // number of responses with status 400 or 422
+	events         []output.Event // result of outputEvents, reused for each event
+	badRequests    int            // responses with status 400 or 422; see isFatal
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
@@ -59,7 +59,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	return context.Cause(ctx)
 }
 
-// restore loads the state that --from or --resume provides into an informer.
+// restore gives an informer the starting point that --from or --resume selects.
 func (s *stream) restore(informer *cache.Informer[*lw.Object]) {
 	if s.config.limits.from != "" {
 		informer.ResumeFrom(s.config.limits.from)
@@ -88,7 +88,7 @@ func (s *stream) resumeID() string {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
-		s.limiter.restore()
+		s.limiter.restore() // --until must know the object, but must not hold before the server confirms it
 	case lw.Restored:
 		s.restoring, s.synced = false, true
 		if s.noInitialState { // no list follows, so --until must not wait for a list
@@ -97,12 +97,12 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 		if event.ResourceVersion != "" {
 			s.logf("continuing from resourceVersion %s", event.ResourceVersion)
 		}
-		return s.out.print(s, &event, nil, true, true, false) // records the event
+		return s.out.print(s, &event, nil, true, true, false) // prints nothing, but adds the event to the recording
 	}
 	return nil
 }
 
-// handle prints the changes that an event has caused. It returns true if this event ends the run.
+// handle prints the changes that an event has caused. It returns true if this event ends the stream.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (last bool, err error) {
 	if event.Type != lw.Added {
 		s.listing = event.Type == lw.ListStarted
@@ -121,7 +121,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	}
 	s.report(event, len(changes))
 	if event.Type == lw.Synced {
-		first := !s.synced
+		first := !s.synced // report a missing object only once, because a relist may also find it deleted
 		s.synced = true
 		last = s.markListed() || last
 		if first && !last && s.store != nil && s.store.Len() == 0 {
@@ -137,7 +137,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	return false, nil
 }
 
-// markListed records that the first list is complete. It returns true if the run can end.
+// markListed records that the first list is complete. It returns true if --until is met.
 func (s *stream) markListed() (last bool) {
 	if !s.listed {
 		last = s.limiter.listed()
@@ -157,8 +157,9 @@ func (e *notFoundError) Error() string {
 // logged.
 var errFailed = errors.New("the stream of a resource failed")
 
-// empty returns an error if the stream names an object that does not exist, unless --until or a flag asks for that. On
-// a terminal, it tells that a collection is empty.
+// empty handles an empty first list. It returns an error if the stream names a single object, or if "lwcat wait" or
+// "lwcat rollout" finds nothing to wait for. With --wait or --until, an empty list is not an error. On a terminal,
+// empty logs that the collection is empty, because the user would otherwise see no output.
 func (s *stream) empty() error {
 	o, r := &s.config.limits, &s.config.resources
 	required := o.verb != "" && o.until[0] != "delete" && o.until[0] != "create"
