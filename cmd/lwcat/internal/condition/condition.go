@@ -32,13 +32,13 @@ VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status
 // Condition is a parsed --until condition; see [Grammar]. A condition with "all" needs at least one object. Only
 // "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
-	over    quantifier
-	terms   []term
+	over    quantifier // which of the objects must match
+	terms   []term     // an object matches if all terms hold for it; empty for one-word conditions
 	Rollout bool       // whether the condition waits for a rollout
 	Fields  [][]string // paths of the fields that the condition reads; see [jsonpath.Path]
-	Plain   bool       // whether the condition consists only of terms
-	compare string     // operator between the number of matching objects and count; "" without count
-	count   string
+	Plain   bool       // whether the condition consists only of terms, so that it can be checked for a single object
+	compare string     // for countOf: operator between the number of matching objects and count
+	count   string     // for countOf: the number
 }
 
 type quantifier uint8
@@ -99,7 +99,7 @@ const quoted = `"[^"]*"|'[^']*'|\{(?:"[^"]*"|'[^']*'|[^}"'])*\}`
 // collection.
 func (c *Condition) NeedsAll() bool { return c.over != anyOf }
 
-// Matches reports whether an object matches all terms.
+// Matches reports whether an object matches all terms. It ignores quantifiers and rollouts, which [Watcher] evaluates.
 func (c *Condition) Matches(o *lw.Object) bool {
 	return !slices.ContainsFunc(c.terms, func(t term) bool { return !t(o) })
 }
@@ -138,7 +138,7 @@ func (c *Condition) parseTerm(field, operator, value string) (term, error) {
 	}, nil
 }
 
-// isField matches values that are field paths. A dot before a digit begins a number.
+// isField matches values that are field paths. A dot before a digit begins a number such as .5.
 var isField = regexp.MustCompile(`^(\{?\.[^0-9]|metadata\.|spec\.|status\.)`)
 
 // parsePath returns a function that returns the first value at a path. It accepts kubectl's forms .status.phase and

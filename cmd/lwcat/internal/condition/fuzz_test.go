@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// quantified reports whether text can only stand alone and not be a term in a longer condition.
+// quantified reports whether text must stand alone because it cannot be a term in a longer condition.
 func quantified(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, word := range []string{"any ", "all ", "none ", "jsonpath="} {

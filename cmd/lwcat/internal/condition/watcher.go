@@ -14,12 +14,13 @@ import (
 // Watcher evaluates conditions while collections change. It is not safe for concurrent use.
 type Watcher struct {
 	conditions []*Condition
-	matching   []map[objectKey]*lw.Object // matching objects of each condition
-	unlisted   int                        // number of collections whose first list is not complete yet
-	objects    int                        // number of existing objects
-	deleted    *lw.Object                 // the object that was deleted last, or nil
+	matching   []map[objectKey]*lw.Object // for each condition, the objects that match it
+	unlisted   int                        // number of collections whose first list is not complete; until 0, "all" and "none" are open
+	objects    int                        // number of existing objects in all collections
+	deleted    *lw.Object                 // the object that was deleted last, or nil; see Results
 }
 
+// objectKey identifies an object, because different collections may contain objects with the same key.
 type objectKey struct {
 	collection string
 	key        lw.Key
@@ -34,7 +35,8 @@ func Watch(conditions []*Condition, collections int) *Watcher {
 	return w
 }
 
-// Put adds or updates an object. It returns an error if a rollout cannot complete.
+// Put adds or updates an object. isNew must be true if the object was added. Put returns an error if a rollout can no
+// longer complete.
 func (w *Watcher) Put(collection string, o *lw.Object, isNew bool) (err error) {
 	if isNew {
 		w.objects++
@@ -65,8 +67,8 @@ func (w *Watcher) Delete(collection string, o *lw.Object) {
 	}
 }
 
-// Results returns the objects for which the first condition holds, sorted by name. If it holds because there are none,
-// the result is the object that was deleted last.
+// Results returns the objects that match the first condition, sorted by name. For "deleted" and "none", which no object
+// matches when they hold, it returns the object that was deleted last, if any.
 func (w *Watcher) Results() (objects []*lw.Object) {
 	if w.conditions[0].over == noneOf && w.deleted != nil {
 		return []*lw.Object{w.deleted}

@@ -16,7 +16,7 @@ import (
 type Change struct {
 	Path     Path
 	Old, New lw.Value // values before and after the change; the zero Value if missing
-	Reorder  bool     // only the order of the elements changed; Old and New are arrays of their names
+	Reorder  bool     // whether the order of named elements changed; Old and New are then arrays of their names
 }
 
 // Compare returns the changes in the order in which they appear in the new value. Within each object or array,
@@ -54,6 +54,8 @@ func (c *comparison) members(path Path, before, after members) {
 	}
 }
 
+// arrays compares two arrays. Elements with unique names or types, such as containers or conditions, are compared by
+// name, so that an inserted element does not change all later ones. Other elements are compared by position.
 func (c *comparison) arrays(path Path, old, new lw.Value) {
 	before, after := slices.Collect(old.Elements()), slices.Collect(new.Elements())
 	for _, key := range []string{"name", "type"} {
@@ -68,7 +70,7 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 			return
 		}
 	}
-	for len(before) > 0 && len(after) > 0 && equal(before[len(before)-1], after[len(after)-1]) { // so that a removal shifts no element
+	for len(before) > 0 && len(after) > 0 && equal(before[len(before)-1], after[len(after)-1]) { // skip the common end, so that an insertion or removal before it does not show it as changed
 		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
 	longer := max(len(before), len(after))
@@ -165,7 +167,7 @@ func (p Path) String() string {
 
 var escaper = strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`)
 
-// to returns a copy of the path with one more step.
+// to returns a copy of the path with one more step. A [Change] keeps its path, so paths must not share memory.
 func (p Path) to(step string) Path { return append(p[:len(p):len(p)], step) }
 
 // validPath matches a path, and step matches one of its steps with the dot before it.
@@ -176,7 +178,7 @@ var (
 
 const stepText = `(?:[^\\.\[]|\\.)+`
 
-// startsWith reports whether the first steps of p match path. [*] matches any element.
+// startsWith reports whether the first steps of p match path. A step [*] in p matches any element.
 func (p Path) startsWith(path Path) bool {
 	if len(p) < len(path) {
 		return false

@@ -29,6 +29,8 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 // matches, the error suggests similar names.
 func (all *Resources) Find(name string) (*served.TypeInfo, error) {
 	word, rest, _ := strings.Cut(strings.ToLower(name), ".")
+	// Each function of the outer loop is one reading of the part after the dot: version and group, group, prefix of a
+	// group.
 	for _, in := range []func(*served.TypeInfo) bool{
 		func(r *served.TypeInfo) bool {
 			return rest == "" || rest == strings.TrimSuffix(r.Version+"."+r.Group, ".")
@@ -80,7 +82,7 @@ func (e *UnknownError) Error() string {
 	return text
 }
 
-// nearest returns the resources whose names are similar to word.
+// nearest returns the names of resources that the user may have meant by word.
 func (all *Resources) nearest(word string) (near []string) {
 	meant := map[string]string{} // maps each similar name to its resource name
 	var similar []string
@@ -106,7 +108,7 @@ type Named struct {
 	*served.TypeInfo
 }
 
-// Names returns all watchable resources in the preferred version of their group.
+// Names returns all watchable resources, each in the version that the server prefers.
 func (all *Resources) Names() (names []Named) {
 	plurals, known := map[string]bool{}, map[string]bool{}
 	for i := range all.All {

@@ -24,10 +24,10 @@ type Template []node
 
 // node is a part of a template: text, a path whose values are printed, or a range over a path's values.
 type node struct {
-	text  string
-	path  *Path
-	body  Template // the nodes of a range
-	loops bool
+	text  string   // literal text
+	path  *Path    // nil for text
+	body  Template // the nodes between {range} and {end}
+	loops bool     // whether the node is a range; its body may be empty
 }
 
 // Append appends the template's output for an object. text converts a value to output, for example lw.Value.String.
@@ -59,7 +59,8 @@ func (t Template) append(out []byte, current, root lw.Value, text func(lw.Value)
 // Path is a parsed path.
 type Path struct {
 	walk step
-	// Fields are the names on the path. [] stands for elements. They end before the first step that needs an object.
+	// Fields contains the names on the path, and [] for an element of an array. It ends before the first step that can
+	// be resolved only for an actual object, such as ..name. lwcat looks these fields up in the server's schema.
 	Fields []string
 }
 
@@ -129,15 +130,15 @@ func toSlice(start, end int) step {
 	}
 }
 
-// toEach returns a step that selects what any of the steps selects.
+// toEach returns a step that selects the values of all steps, in the order of the steps.
 func toEach(steps []step) step {
 	return func(from, root lw.Value, yield func(lw.Value) bool) bool {
 		return !slices.ContainsFunc(steps, func(s step) bool { return !s(from, root, yield) })
 	}
 }
 
-// Holds reports whether the operator = == != < <= > or >= holds for two values: for numbers by their value, and
-// otherwise for their text.
+// Holds reports whether the operator = == != < <= > or >= holds for two values. It compares two numbers by value, and
+// other values as text.
 func Holds(a, operator, b string) bool {
 	order, ok := compareNumbers(a, b)
 	if !ok {
@@ -376,7 +377,7 @@ func (p *parser) brackets() (s step) {
 	case p.take("?("):
 		s = p.filter()
 		p.expect(")")
-		p.fields = fields // without those in the filter
+		p.fields = fields // drop the fields that the filter has added
 	default:
 		var each []step
 		for more := true; more; more = p.take(",") {

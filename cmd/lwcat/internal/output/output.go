@@ -22,9 +22,9 @@ type Event struct {
 	Cells   lw.Value // a JSON array with the object's cells in these columns, or the zero Value
 }
 
-// Format prints events. It may hold them back until Flush, because the layout depends on all of them. The caller
-// must call Flush after each list and after each later event. The [bufio.Writer] keeps the first write error, so
-// the methods return none.
+// Format prints events. Print may hold events back until Flush, because the layout of a table depends on all its rows.
+// The caller must call Flush after each list and after each later event. The [bufio.Writer] keeps the first write
+// error, so the methods return none.
 type Format interface {
 	Print(out *bufio.Writer, e *Event)
 	Flush(out *bufio.Writer)
@@ -38,8 +38,8 @@ type Options struct {
 	Color     bool
 	Terminal  bool // escape characters in values that a terminal would interpret
 
-	Namespaces bool // print namespaces in the wide format
-	Resources  bool // print resources in the wide format
+	Namespaces bool // print a column with namespaces in tables, because the objects may have different ones
+	Resources  bool // whether several resources are followed, so that the wide format needs a column with their names
 
 	Fields [][]string // set by New: paths of the fields that jsonpath prints
 

@@ -20,8 +20,8 @@ import (
 type row struct {
 	cells   []cell
 	columns *columns
-	titled  bool      // whether the table prints the headers
-	when    time.Time // Flush sorts by this time
+	titled  bool      // whether this kind of row has headers
+	when    time.Time // Flush sorts rows by this time, so that Events appear in order; zero for other rows
 }
 
 type cell struct {
@@ -30,22 +30,22 @@ type cell struct {
 }
 
 func (r *row) add(header, text string, c color) {
-	r.cells = append(r.cells, cell{Plain(header), Plain(text), c}) // a plain header, because the name may come from the server
+	r.cells = append(r.cells, cell{Plain(header), Plain(text), c}) // the server supplies the headers of some columns
 }
 
 // table prints events as rows under their headers. Each column is as wide as its widest cell so far. All rows of a
-// list are measured before the first one is printed.
+// list are measured before the first one is printed, so that the list is aligned.
 type table struct {
 	opts    *Options
 	row     func(*Event) row
-	known   map[string]*columns // keyed by the headers
-	pending []row
+	known   map[string]*columns // columns by their headers, because resources may have different columns
+	pending []row               // rows to print at the next Flush
 }
 
 // columns contains the widths that rows with the same headers share.
 type columns struct {
 	widths []int
-	titled bool // whether the headers must still be printed
+	titled bool // whether the headers are still to be printed
 }
 
 func newTable(opts *Options, row func(*Event) row) *table {
@@ -128,7 +128,7 @@ func (o *Options) colorize(c color, text string) string {
 
 var typeColors = map[lw.EventType]color{lw.Added: green, lw.Modified: yellow, lw.Deleted: red}
 
-// clock is the time format for people. It leaves out the date.
+// clock is the time format in tables and diffs. It omits the date, which the user of a live view knows.
 const clock = "15:04:05.000"
 
 // newLine returns the format for people: time, event type, kind, object, age and state. Objects of kind Event have
@@ -309,7 +309,7 @@ func condition(o *lw.Object) (state string) {
 	return state
 }
 
-// first tries the paths in order and returns the first text that it finds, or "" if all values are missing or empty.
+// first returns the text at the first path that has one, or "" if all values are missing or empty.
 func first(object *lw.Object, paths ...string) string {
 	for _, path := range paths {
 		if text := object.Get(path).String(); text != "" {

@@ -64,7 +64,7 @@ func data(e *Event, opts *Options) lw.Value {
 		return e.Object.Get("")
 	}
 	event, err := lw.ParseValue(appendEvent(nil, e, opts))
-	if err != nil { // because the event, which contains the object, would be nested more deeply than lw allows
+	if err != nil { // the event contains the object, so it may be nested more deeply than lw allows
 		return e.Object.Get("")
 	}
 	return event

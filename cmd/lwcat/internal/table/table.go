@@ -1,5 +1,5 @@
-// Package table requests Tables, which contain the columns that kubectl shows. It converts them to ordinary lists
-// and watches in which each object contains its row's cells.
+// Package table requests Tables, which contain the columns that kubectl shows. Package lw does not know Tables, so this
+// package converts them to ordinary lists and watches in which each object contains its row's cells.
 package table
 
 import (
@@ -21,19 +21,20 @@ import (
 // maxFrame is the maximum size of a row or a watch event, in bytes. It is the default of lw.ClientOptions.MaxFrame.
 const maxFrame = 64 << 20
 
-// maxMember is the maximum size in bytes of each member of a Table except its rows.
+// maxMember is the maximum size in bytes of each member of a Table except its rows, so that an endless member cannot
+// exhaust the memory.
 const maxMember = 1 << 20
 
 // Transport is an lw.Transport for one collection. If a server does not support Tables, it passes through the
 // ordinary objects.
 type Transport struct {
 	transport lw.Transport
-	frame     int // maximum size of a row or a watch event, in bytes
+	frame     int // maxFrame, or less in tests
 	columns   atomic.Pointer[[]string]
 }
 
-// New returns a transport that requests Tables. Their rows contain whole objects, because a list of metadata does not
-// show which resource it belongs to.
+// New returns a transport that requests Tables. Their rows contain whole objects instead of only metadata, because
+// metadata does not name the kind of the object.
 func New(over lw.Transport) *Transport { return &Transport{transport: over, frame: maxFrame} }
 
 // Columns returns the column names from the latest Table.
@@ -50,8 +51,8 @@ func Cells(o *lw.Object) lw.Value { return o.Get("").Member(member) }
 // member is the JSON member that holds an object's table cells. No server uses this name.
 const member = "lwcat.cells"
 
-// Codec decodes objects like lw.RawCodec, but ignores their cells in comparisons, because a cell such as the age
-// changes even if the object does not.
+// Codec decodes objects like lw.RawCodec. Objects with the same UID and resourceVersion count as equal, because a cell
+// such as the age changes even if the object does not.
 type Codec struct{ lw.RawCodec }
 
 // Identity implements lw.Codec.
@@ -117,10 +118,10 @@ type converter struct {
 	tables *Transport
 	*budget
 	decoder *json.Decoder
-	next    func() ([]byte, error) // converts the next part
+	next    func() ([]byte, error) // converts the next part: start, row or event
 	part    []byte                 // converted bytes that Read has not returned yet
 	err     error                  // error that follows part
-	end     string                 // end of the list, or "" after it and in a watch
+	end     string                 // the end of the list, which is still to be returned; "" in a watch
 }
 
 // Read returns converted bytes.
@@ -157,7 +158,8 @@ func (c *converter) event() ([]byte, error) {
 	return appendObject([]byte(`{"type":`+event.Member("type").Raw()+`,"object":`), rows[0], "}\n"), nil
 }
 
-// start reads a Table up to its rows, which API servers write last. It returns the start of the list with the first row.
+// start reads a Table up to its rows, which API servers write last. It returns the start of the list with the first
+// row.
 func (c *converter) start() ([]byte, error) {
 	c.remaining = maxMember
 	head := []byte("{")
@@ -183,8 +185,8 @@ func (c *converter) start() ([]byte, error) {
 	return nil, cmp.Or(err, errNoRows)
 }
 
-// firstRow converts the first row. The list gets its kind from it, because lw accepts only lists whose kind fits the
-// resource.
+// firstRow converts the first row, and derives the kind of the list from its object. A Table does not name this kind,
+// but lw accepts only lists whose kind fits the resource.
 func (c *converter) firstRow(head []byte) ([]byte, error) {
 	open, err := c.decoder.Token()
 	if err == nil && (open != json.Delim('[') || !c.decoder.More()) {
@@ -227,7 +229,7 @@ func (c *converter) value(limit int) (lw.Value, error) {
 	return lw.ParseValue(text)
 }
 
-// failure replaces a decoder's error, because that may contain values from the object.
+// failure replaces a decoder's error, because its message may contain values from the object.
 func (c *converter) failure(err error) error {
 	switch {
 	case err == nil || err == errNoRows:
@@ -244,8 +246,8 @@ func (c *converter) failure(err error) error {
 type budget struct {
 	*bufio.Reader
 	io.Closer
-	remaining int
-	failed    error
+	remaining int   // bytes that may still be read before ErrTooLarge; value resets it
+	failed    error // error of the last Read
 }
 
 func (b *budget) Read(p []byte) (n int, err error) {
