@@ -28,6 +28,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
+// settings contains the flags. Their usage strings describe the fields.
 type settings struct {
 	hostileFor time.Duration
 	parallel   int
@@ -38,7 +39,7 @@ type settings struct {
 	clients    string
 	ours       bool
 	document   string
-	command    string // the command line, for the document
+	command    string // the command line, which the document shows so that readers can repeat the run
 }
 
 func main() {
@@ -151,7 +152,7 @@ func (s *settings) run(ctx context.Context, command []string) error {
 	return nil
 }
 
-// try runs a trial with a driver that is a command.
+// try runs a trial with a client's command, over a real TCP connection.
 func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
 	name := strings.ReplaceAll(c.Name, "/", " ") + ", " + t.Name
 	var stderr io.Writer

@@ -31,16 +31,16 @@ type object struct {
 
 func (o *object) key() string { return o.Metadata.Namespace + "/" + o.Metadata.Name }
 
-// reference is a small list-watch client. A mutant has one fault.
+// reference is a small, correct list-watch client. With a fault, it is a mutant that the suite must detect.
 type reference struct {
 	fault string
 	http  *http.Client
 	url   string
 	out   io.Writer
 	held  map[string]*object
-	gone  []*object // deleted objects, for a mutant
-	at    string    // resourceVersion
-	idle  time.Duration
+	gone  []*object     // deleted objects, which some mutants print again
+	at    string        // resourceVersion from which the next watch starts
+	idle  time.Duration // time without data after which a watch is considered dead
 }
 
 func (d *reference) has(fault string) bool { return d.fault == fault }
@@ -99,7 +99,7 @@ func (d *reference) run(ctx context.Context, _ string, out io.Writer) error {
 		if !d.has("never reports that it is stale") && !d.has("reports the outage after it") {
 			d.print("STALE", nil)
 		}
-		// A server may have been rebuilt while the connection was broken.
+		// A server may have been rebuilt while the connection was broken, so relist after every error.
 		list = err != nil
 		if d.has("lists again only after 410") && !errors.Is(err, errGone) && d.at != "" {
 			list = false
@@ -111,7 +111,7 @@ func (d *reference) run(ctx context.Context, _ string, out io.Writer) error {
 			delay = min(2*delay, 30*time.Second)
 		}
 		if d.has("reconnects without a delay") || d.has("lists after each event") {
-			delay = 10 * time.Millisecond // no delay at all would stop the simulated time
+			delay = 10 * time.Millisecond // without any delay, simulated time would not advance
 		}
 		if d.has("waits for ten minutes after an error") && err != nil {
 			delay = 10 * time.Minute
@@ -310,7 +310,8 @@ func inMemory(t *testing.T, name, fault string) (violations map[string]string) {
 	return violations
 }
 
-// Each mutant has one fault. Without the fault, the same client passes the same trial.
+// TestDetectsFaults maps each fault to a trial that detects it and to the violated property. The same client without
+// the fault must pass the trial.
 func TestDetectsFaults(t *testing.T) {
 	passed := map[string]bool{}
 	for fault, expected := range map[string][2]string{

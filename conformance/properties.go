@@ -10,19 +10,21 @@ import (
 
 // property is a promise that every list-watch client should keep.
 type property struct {
-	Name  string // as in the table
-	Says  string
+	Name  string              // name in the table
+	Says  string              // description in the table
 	check func(r *run) string // returns the first violation, or ""
 }
 
 const (
-	staleWithin   = 10 * time.Second
-	burst         = 100 // maximum number of requests in burstIn
+	staleWithin   = 10 * time.Second // how long a client may take to report an outage
+	burst         = 100              // maximum number of requests in burstIn
 	burstIn       = 10 * time.Second
 	sustained     = 2 // maximum number of requests per second during the whole trial, after burst
 	neverCaughtUp = "the client did not catch up within %v: %s"
 )
 
+// properties are in the order in which judge looks for a violation. The table shows only the first violated property of
+// a trial.
 var properties = []property{
 	{"exit", "The client does not exit.", func(r *run) string { return r.exited }},
 	{"sequence", "An object is added before it is modified or deleted, and is not added twice.", checkSequence},
@@ -51,7 +53,7 @@ func checkSequence(r *run) string {
 	return ""
 }
 
-// checkResurrection trusts the server. A server that lies can make objects return.
+// checkResurrection passes if the server lies, because such a server can itself make deleted objects return.
 func checkResurrection(r *run) string {
 	if r.trial.Lies {
 		return ""
@@ -75,7 +77,7 @@ func checkOrder(r *run) string {
 	latest := map[string]line{}
 	for _, l := range r.lines {
 		switch l.Type {
-		case "STALE", "INTERRUPTED":
+		case "STALE", "INTERRUPTED": // the next list may come from a rebuilt server
 			clear(latest)
 		case "ADDED", "MODIFIED":
 			before := latest[l.Key]
@@ -118,8 +120,7 @@ func (r *run) reportsStale() (stale bool) {
 	return stale
 }
 
-// staleBefore reports whether the driver said before a time that its copy is stale, and had no reason to say it before
-// the outage.
+// staleBefore reports whether the driver's last report before end was that its copy is stale.
 func (r *run) staleBefore(end time.Time) (stale bool) {
 	for _, l := range r.reports() {
 		if l.at.Before(end) {
@@ -171,7 +172,7 @@ func (r *run) violations() map[string]string {
 	return found
 }
 
-// judge returns the first of the violated properties.
+// judge returns the outcome of the run, with the first of the violated properties.
 func (r *run) judge() outcome {
 	o, found := outcome{ran: true}, r.violations()
 	for _, l := range r.lines {

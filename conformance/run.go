@@ -24,7 +24,7 @@ type line struct {
 	Key             string `json:"key"`
 	ResourceVersion string `json:"resourceVersion"`
 	UID             string `json:"uid"`
-	Version         string `json:"version"` // of the client, for the type CLIENT
+	Version         string `json:"version"` // version of the client, in a line of the type CLIENT
 	// Object may replace UID, so that lwcat's output needs no conversion.
 	Object struct {
 		Metadata struct {
@@ -32,38 +32,38 @@ type line struct {
 		} `json:"metadata"`
 	} `json:"object"`
 
-	at time.Time
+	at time.Time // when the suite received the line
 }
 
-// identity is the part of an object that a driver prints.
+// identity is the part of an object that a driver prints. It suffices to find out whether a copy is current.
 type identity struct{ version, uid string }
 
 // request is a request that reached the server.
 type request struct {
 	at   time.Time
-	page bool // a later page of a list
-	path string
+	page bool   // whether the request continues a list; such requests do not count as load
+	path string // path and query, for the log
 }
 
-// run is one trial of one client. While the trial is in progress, its fields below mu are protected by it.
+// run is one trial of one client: the lines that the client printed, its requests, and the observations of the suite.
 type run struct {
 	trial *trial
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the following fields, because the driver and the server write them during the trial
 	lines    []line
-	held     map[string]identity // the fold of lines, by key
+	held     map[string]identity // the driver's copy: the objects that result from applying lines, by key
 	requests []request
 	invalid  string // the first line that is not JSON
 	exited   string // why the driver ended before it was stopped
-	partial  []byte // the beginning of a line
+	partial  []byte // the beginning of a line whose end has not been received yet
 
-	// The driver was asked to follow a correct server.
-	settled time.Time // when the server began to behave
-	caught  time.Time // when the driver's copy became correct; zero if it never did
-	differs string    // the difference between the driver's copy and the server's objects at the end
-	follows bool      // a driver that did not catch up shows later changes
-	cut     time.Time // when the server became unreachable; zero if it never did
-	back    time.Time // when it became reachable again
+	// Only play writes the following fields, so they need no lock.
+	settled time.Time // when the server stopped misbehaving
+	caught  time.Time // when the driver's copy became correct after settled; zero if it never did
+	differs string    // the last difference between the driver's copy and the server's objects; "" if they were equal
+	follows bool      // whether a driver that did not catch up still printed later changes, so it has lost some
+	cut     time.Time // when the last outage began
+	back    time.Time // when the last outage ended
 }
 
 func (r *run) lock(f func()) {
@@ -72,7 +72,7 @@ func (r *run) lock(f func()) {
 	f()
 }
 
-// Write receives the driver's output.
+// Write receives the driver's output, which may be split anywhere.
 func (r *run) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +146,7 @@ const pollEvery = 100 * time.Millisecond
 // showWithin is how long a client that follows the collection may take to show a change.
 const showWithin = 5 * time.Second
 
-// play runs a trial: the server misbehaves for a while, then it behaves, and the driver must catch up.
+// play runs a trial: the server misbehaves for hostileFor, then it behaves, and the driver must catch up.
 func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver, reach serve) *run {
 	r := &run{trial: t, held: map[string]identity{}}
 	server := t.Start()
@@ -167,7 +167,8 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	defer func() { cancel(); <-ended }()
 
 	if t.rebuild == nil {
-		// A client that uses streaming lists sends no other watch until its connection breaks.
+		// A client that uses streaming lists sends no other watch until its connection breaks. So break it once,
+		// because otherwise the trial would not cover ordinary watches.
 		r.disturb(ctx, server, 3*time.Second)
 		r.outage(ctx, server, &hostile.Rebuild{Same: true})
 	}
@@ -175,12 +176,14 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	r.settled = time.Now()
 	server.Behave(t.Lies)
 	if t.rebuild != nil {
-		r.await(ctx, server, t.deadline) // an outage is only interesting for a client that is live
+		r.await(ctx, server, t.deadline) // the client must be live before the outage, or it could not report that it becomes stale
 		r.outage(ctx, server, t.rebuild)
-	} else if t.Lies { // a client cannot know that an open watch has omitted events
+	} else if t.Lies { // a client cannot know that an open watch has omitted events, so give it a reason to list
 		r.outage(ctx, server, &hostile.Rebuild{Same: true})
 	}
 	if r.await(ctx, server, t.deadline); r.differs != "" {
+		// Either the client no longer follows the collection, or it follows with a wrong copy. These are different
+		// faults.
 		before := r.printed()
 		r.disturb(ctx, server, 2*time.Second)
 		for end := time.Now().Add(showWithin); !r.follows && time.Now().Before(end) && !r.over(ctx); wait(ctx, pollEvery) {
@@ -204,13 +207,15 @@ func (r *run) printed() (count int) {
 // disturb changes random objects for a while.
 func (r *run) disturb(ctx context.Context, server *hostile.Server, duration time.Duration) {
 	for end := time.Now().Add(duration); time.Now().Before(end) && !r.over(ctx); {
-		// The world's pauses are made for simulated time.
+		// The world's pauses of up to nine seconds are made for simulated time.
 		wait(ctx, server.Pause()/20)
 		server.Step()
 	}
 }
 
-// outage makes the server unreachable until the driver reports it, at most for staleWithin.
+// outage makes the server unreachable for at least a second, and until all requests have ended. In a trial with a
+// rebuild, it also lasts until the driver reports it, but not longer than staleWithin. as describes the server after
+// the outage.
 func (r *run) outage(ctx context.Context, server *hostile.Server, as *hostile.Rebuild) {
 	r.cut = time.Now()
 	server.Cut()
@@ -236,6 +241,7 @@ func (r *run) over(ctx context.Context) (over bool) {
 	return over
 }
 
+// wait waits for d, or until ctx is done.
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

@@ -16,7 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 )
 
-// The test program is also a driver: with this variable, it runs the reference client.
+// isDriver is an environment variable. If it is set, the test program acts as a driver and runs the reference client,
+// so that tests need no separate program.
 const isDriver = "LISTWATCH_CONFORMANCE_DRIVER"
 
 func TestMain(m *testing.M) {

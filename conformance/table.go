@@ -13,27 +13,27 @@ import (
 // client is a client that the suite knows how to run.
 type client struct {
 	Name string   `json:"name"`
-	Ours bool     `json:"ours"` // a failure without a note fails the suite
+	Ours bool     `json:"ours"` // whether a failure without a note fails the suite
 	Run  []string `json:"run"`  // the command
 	Env  []string `json:"env"`
-	// Notes explain failures. A failure of another project's client appears in the table only if somebody has checked by
-	// hand that it is a failure of the client, and has written a note.
+	// Notes explain known failures. A failure of another project's client without a note appears as "not checked",
+	// because it may be a fault of the suite. The note shows that a person has verified the failure.
 	Notes []note `json:"notes"`
 }
 
 // note explains failures of a client.
 type note struct {
-	Trials   string `json:"trials"`   // regular expression for the whole name
-	Property string `json:"property"` // also a regular expression
-	Says     string `json:"says"`
+	Trials   string `json:"trials"`   // regular expression that matches the whole name of a trial
+	Property string `json:"property"` // regular expression that matches the name of the violated property
+	Says     string `json:"says"`     // the explanation
 }
 
 // outcome is the result of one trial of one client. The zero value means that the trial was skipped.
 type outcome struct {
 	ran       bool
-	failed    string // the property that the client violated, or ""
-	violation string
-	version   string // of the client
+	failed    string // name of the first property that the client violated, or ""
+	violation string // how the client violated it
+	version   string // version of the client, or "" if the driver does not print it
 }
 
 // note returns the number of the note for a failure, counted from 1, or 0 if there is none.
@@ -111,7 +111,8 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 	return b.String()
 }
 
-// cell returns a cell of the table, and adds the note to which it refers to notes unless notes is nil.
+// cell returns the table's cell for an outcome. If a note explains the failure and notes is not nil, cell adds the note
+// to notes and refers to it by number. Equal notes share a number.
 func (c *client) cell(t *trial, o outcome, notes *[]string) string {
 	number := c.note(t, o.failed)
 	switch {

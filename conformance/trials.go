@@ -18,7 +18,8 @@ type trial struct {
 const (
 	// usual covers two of the longest backoffs of client-go, which are 30 seconds plus jitter.
 	usual = 90 * time.Second
-	// idle covers the usual interval of bookmarks, which is a minute, twice. Only their absence shows that a watch is dead.
+	// idle is for servers with silent watches. Bookmarks usually arrive every minute, and only their absence shows that
+	// a watch is dead. The deadline covers two missing bookmarks and the recovery.
 	idle = 3 * time.Minute
 	// honored covers a Retry-After of several minutes. Trials with this deadline run only with -long.
 	honored = 7 * time.Minute
@@ -30,7 +31,8 @@ var deadlines = map[string]time.Duration{
 	"regressing-check": idle, "no-mark": idle, "retry-after": honored, "error-429": honored,
 }
 
-// excused contains the properties that a server makes impossible, by trial, with the reason.
+// excused contains the properties that a trial's server makes impossible to keep. It maps each trial to these
+// properties, and each property to the reason.
 var excused = map[string]map[string]string{
 	"deletes-in-list": {"resurrection": "The server itself sends a change after the deletion."},
 	"lagging-lists": {

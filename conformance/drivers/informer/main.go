@@ -12,6 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
+// line is a line of the output. The suite reads the same format from all drivers.
 type line struct {
 	Type            string `json:"type"`
 	Key             string `json:"key,omitempty"`

@@ -12,6 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
+// line is a line of the output. The suite reads the same format from all drivers.
 type line struct {
 	Type            string `json:"type"`
 	Key             string `json:"key,omitempty"`
@@ -34,6 +35,8 @@ func main() {
 			log.Fatal(err)
 		}
 	}
+	// held contains the printed objects, and listed the keys in the current list. Objects that a list lacks were
+	// deleted.
 	held, listed := map[string]line{}, map[string]bool{}
 	for event := range lw.ListAndWatch(context.Background(), client, nil) {
 		var l line
