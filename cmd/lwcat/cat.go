@@ -156,9 +156,10 @@ func newPrinter(c *config, out io.Writer, status *status) *printer {
 	return &printer{config: c, out: bufio.NewWriterSize(out, 64<<10), format: c.output.format, status: status}
 }
 
-// print writes an event's changes, and flushes them if flush is true. Callers set flush only after the last change of a
-// list. If hidden is true, changes are recorded but not printed. whole is false if --count or --until ended the run
-// before the event's last change. The resume file then must not contain the event's resourceVersion.
+// print writes an event's changes, and flushes them if flush is true. During a list, flush is false until the last
+// change, so that a table can be aligned. If hidden is true, changes are recorded but not printed. whole is false if
+// --count or --until ended the run before the event's last change. The resume file then must not contain the event's
+// resourceVersion.
 func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output.Event, whole, hidden, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -152,8 +152,8 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// printSnapshot prints all objects, sorted by type. If incomplete is true, some types could not be listed, so it
-// returns errFailed.
+// printSnapshot prints all objects, sorted by type, and returns the reason why the run ends. If incomplete is true,
+// some types could not be listed, so the run fails unless it reaches its goal.
 func (v *viewer) printSnapshot(incomplete bool) error {
 	snapshot := v.Snapshot()
 	for info := range snapshot.Types() {
