@@ -68,8 +68,8 @@ type Status struct {
 
 // collection follows one type. It is a member of the catalog's group.
 //
-// Discovery and probes choose the scope, which selects the objects to follow. Run adopts it: it ends the stream of the old scope
-// and starts one for the new scope with the same store, so that subscribers receive only the differences.
+// Discovery and probes choose the scope, which selects the objects to follow. Run adopts it: it ends the stream of the
+// old scope and starts one for the new scope with the same store, so that subscribers receive only the differences.
 type collection struct {
 	*cache.Informer[Packed]
 	catalog        *Catalog
