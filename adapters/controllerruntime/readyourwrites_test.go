@@ -393,6 +393,33 @@ func TestLeavingTheSelectorIsNoDeletion(t *testing.T) {
 	}
 }
 
+// Writes must not pile up for an informer that does not run.
+func TestWritesOfIdleInformersAreNotRecorded(t *testing.T) {
+	server := startServer(t)
+	config := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: jsonOnly}
+	reads, err := NewCache(config, cache.Options{})
+	require.NoError(t, err)
+	made, err := ReadYourWrites{}.NewClient(config, client.Options{Cache: &client.CacheOptions{Reader: reads}})
+	require.NoError(t, err)
+	_, err = reads.GetInformer(t.Context(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
+	require.NoError(t, err)
+	followers := made.(*consistentClient).followers(&corev1.ConfigMap{})
+	require.Len(t, followers, 1)
+	require.NoError(t, made.Create(t.Context(), configMap("a")))
+	require.Empty(t, followers[0].written(client.ObjectKey{}), "the informer has not started")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- reads.Start(ctx) }()
+	require.True(t, reads.WaitForCacheSync(ctx))
+	require.NoError(t, made.Create(t.Context(), configMap("b")))
+	require.NotEmpty(t, followers[0].written(client.ObjectKey{}))
+	require.NoError(t, made.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.ConfigMap{}))
+	stop()
+	require.NoError(t, <-ended)
+	require.NoError(t, made.Create(t.Context(), configMap("c")))
+	require.Empty(t, followers[0].written(client.ObjectKey{}), "the informer has stopped")
+}
+
 // The response of a subresource such as scale lacks the labels of the object, so it does not show that the object has left the
 // selector.
 func TestSubresourceWithoutLabels(t *testing.T) {
