@@ -99,6 +99,10 @@ func (c *cluster) do(cmd *command) (result any, err error) {
 		err = c.Delete(definitions, "", cmd.Name+".example.com")
 	case "look":
 		return c.look(), nil
+	case "requests":
+		return len(c.Requests(nil)), nil
+	case "watching":
+		return len(c.Open(lwtest.Watches)), nil
 	case "drop":
 		c.DropConnections()
 	case "end":
