@@ -588,3 +588,38 @@ func TestReadsEndInTime(t *testing.T) {
 		})
 	}
 }
+
+// TestServerIsAskedOnce checks when a read asks the server: at once if the result of a write is unknown, and otherwise after a
+// second, but only once.
+func TestServerIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSchedule(t, 1, 30*time.Second)
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x"}}
+		get := func() error { return s.client.Get(s.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()) }
+		asked := func() int {
+			return len(s.server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("limit") == "1" && lwtest.Lists(r) }))
+		}
+		require.True(t, apierrors.IsNotFound(get()))
+		require.NoError(t, s.client.Create(s.Context(), object))
+		require.NoError(t, get())
+		before := asked()
+		// The read must wait for the version of the object, and not for that of the list, which is newer.
+		_, err := s.server.Put("nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
+		require.NoError(t, err)
+		for _, f := range s.client.(*consistentClient).followers(object) {
+			f.record(client.ObjectKeyFromObject(object), write{number: 1000}, 0)
+		}
+		began := time.Now()
+		require.NoError(t, get())
+		require.Zero(t, time.Since(began))
+		require.Equal(t, 1, asked()-before)
+		s.server.StallWatches(true)
+		object.Labels = map[string]string{"k": "v"}
+		require.NoError(t, s.client.Update(s.Context(), object))
+		began = time.Now()
+		require.ErrorAs(t, get(), new(*StaleReadError))
+		require.Equal(t, healthyTimeout, time.Since(began))
+		require.Equal(t, 2, asked()-before)
+		s.server.StallWatches(false)
+	})
+}

@@ -180,6 +180,17 @@ func TestUncachedReadsDoNotWait(t *testing.T) {
 	require.NoError(t, c.Create(t.Context(), object))
 	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 	require.Empty(t, server.Requests(lwtest.Watches))
+
+	// A controller may follow a kind that the client reads from the server.
+	reads := c.(*consistentClient).reads
+	_, err := reads.GetInformer(t.Context(), &corev1.Secret{})
+	require.NoError(t, err)
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	typed.Data = map[string][]byte{"k": []byte("v")}
+	require.NoError(t, c.Update(t.Context(), typed))
+	require.Empty(t, c.(*consistentClient).followers(typed))
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(typed), typed))
 }
 
 // TestReadShowsUnstructuredWrites writes a custom resource and reads its metadata, which another informer follows.
@@ -414,10 +425,32 @@ func TestWritesOfIdleInformersAreNotRecorded(t *testing.T) {
 	require.NoError(t, made.Create(t.Context(), configMap("b")))
 	require.NotEmpty(t, followers[0].written(client.ObjectKey{}))
 	require.NoError(t, made.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.ConfigMap{}))
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	require.NoError(t, made.Create(t.Context(), configMap("c")))
 	stop()
 	require.NoError(t, <-ended)
-	require.NoError(t, made.Create(t.Context(), configMap("c")))
-	require.Empty(t, followers[0].written(client.ObjectKey{}), "the informer has stopped")
+	require.True(t, apierrors.IsNotFound(made.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "c"}, &corev1.ConfigMap{})), "a read from a stopped cache must not wait")
+	before := len(followers[0].written(client.ObjectKey{}))
+	require.NoError(t, made.Create(t.Context(), configMap("d")))
+	require.Len(t, followers[0].written(client.ObjectKey{}), before, "the informer has stopped")
+}
+
+// A store that is past a resourceVersion cannot be recognized if resourceVersions have no order.
+func TestUnorderedVersionsDoNotDelayReads(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, &corev1.ConfigMap{})))
+	server.Fail(func(r lwtest.Request) bool { return r.Method == "PUT" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"shop","resourceVersion":"v-7"}}`))
+	})
+	object := configMap("a")
+	object.ResourceVersion = "v-6"
+	require.NoError(t, c.Update(t.Context(), object))
+	followers := c.(*consistentClient).followers(object)
+	require.Len(t, followers, 1)
+	require.Empty(t, followers[0].written(key))
 }
 
 // The response of a subresource such as scale lacks the labels of the object, so it does not show that the object has left the
