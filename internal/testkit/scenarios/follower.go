@@ -24,13 +24,15 @@ type follower struct {
 	link     *link
 	informer *cache.Informer[*lw.Object]
 
+	// While the informer runs, mu protects these fields. A scenario reads them through methods, or after stop.
 	mu      sync.Mutex
 	fold    map[lw.Key]*lw.Object
 	changes []cache.Change[*lw.Object] // all changes so far
 	breaks  []*lw.Interruption         // all interruptions so far
 	syncs   int                        // number of completed lists
-	stop    context.CancelFunc         // ends the run and waits for its end
-	done    chan struct{}              // closed when the run has ended
+
+	stop context.CancelFunc // ends the run and waits for its end
+	done chan struct{}      // closed when the run has ended
 }
 
 // following describes a follower. Zero fields get defaults.
@@ -128,6 +130,13 @@ func (r *run) populate(n int) *follower {
 	f := r.follow(following{})
 	f.equal(r.configMaps())
 	return f
+}
+
+// received returns all changes so far.
+func (f *follower) received() []cache.Change[*lw.Object] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changes
 }
 
 // isLive reports whether a watch is open.

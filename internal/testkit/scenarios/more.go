@@ -14,6 +14,7 @@ import (
 func rejected(r *run, what following, code int, target error) {
 	patient := r.follow(what)
 	r.eventually("each error response is reported", func() bool { return patient.broke(target) >= 2 })
+	patient.stop()
 	require.Empty(r, patient.changes)
 	require.Zero(r, patient.syncs)
 
@@ -78,7 +79,7 @@ func oneObjectByName(r *run) {
 	r.write(http.MethodDelete, r.configMaps("cm-1"), "")
 	f.equal(selected)
 	require.Zero(r, f.informer.Store().Len())
-	require.Len(r, f.changes, 3)
+	require.Len(r, f.received(), 3)
 }
 
 // labelSelector checks the events for objects that start or stop matching the selector. If an object stops
@@ -91,7 +92,8 @@ func labelSelector(r *run) {
 	require.Equal(r, 2, f.informer.Store().Len())
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"other"}}}`)
 	f.equal(selected)
-	left := f.changes[len(f.changes)-1]
+	changes := f.received()
+	left := changes[len(changes)-1]
 	require.Equal(r, lw.Deleted, left.Type)
 	app, _ := left.Old.Label("app")
 	require.Equal(r, "demo", app)

@@ -110,8 +110,9 @@ func thousandRandomWrites(r *run) {
 		}
 	}
 	f.equal(r.configMaps())
-	require.Len(r, f.fold, len(names))
 	require.Zero(r, f.broke(nil))
+	f.stop()
+	require.Len(r, f.fold, len(names))
 }
 
 // inPages removes resourceVersion "0" from the query of a client's first list, so that the server pages the list. With
@@ -127,6 +128,7 @@ func pagedList(r *run) {
 	r.create(1200, "page-")
 	f := r.follow(following{Options: lw.Options{PageSize: 100}, edit: inPages})
 	f.equal(r.configMaps())
+	f.stop()
 	require.GreaterOrEqual(r, f.link.requests("limit", "100"), 12)
 	require.Equal(r, 1, f.syncs)
 }
@@ -143,6 +145,7 @@ func watchEndsByTimeout(r *run) {
 		r.eventually("the watch ends", func() bool { return f.broke(lw.ErrWatchClosed) > i })
 	}
 	f.equal(r.configMaps())
+	f.stop()
 	require.Equal(r, 1, f.syncs)
 }
 
@@ -157,6 +160,7 @@ func connectionBreaks(r *run) {
 		f.link.mend()
 		f.equal(r.configMaps())
 	}
+	f.stop()
 	require.GreaterOrEqual(r, f.broke(errCut), 2)
 	require.Equal(r, 1, f.syncs)
 	require.Zero(r, f.missed())
@@ -186,7 +190,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	f := r.populate(50)
 	r.create(5, "by-watch-") // the follower receives these objects from its watch, and the others from its list
 	f.equal(r.configMaps())
-	before := len(f.changes)
+	before := len(f.received())
 	f.cut()
 	for i := range 10 {
 		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(i)), "")
@@ -196,6 +200,7 @@ func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.disturb(r.Expire)
 	f.link.mend()
 	f.equal(r.configMaps())
+	f.stop()
 	require.GreaterOrEqual(r, f.broke(lw.ErrExpired), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
@@ -223,6 +228,7 @@ func continueTokenExpires(r *run) {
 	f.equal(r.configMaps())
 	require.Equal(r, 1, f.broke(lw.ErrExpired))
 	require.Equal(r, 39, f.informer.Store().Len())
+	f.stop()
 	require.Equal(r, 1, f.syncs)
 }
 
@@ -250,14 +256,15 @@ func resumesFromSavedState(r *run) {
 
 	resumed := r.follow(following{state: saved.Bytes()})
 	resumed.equal(r.configMaps())
+	resumed.stop()
 	require.Zero(r, resumed.syncs)
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
-	resumed.stop()
 
 	r.disturb(r.Expire)
 	late := r.follow(following{state: saved.Bytes()})
 	late.equal(r.configMaps())
+	late.stop()
 	require.Equal(r, 1, late.broke(lw.ErrExpired))
 	require.Equal(r, 1, late.syncs)
 	require.Len(r, late.changes, 20+1+1+2, "the informer must report only the differences")
