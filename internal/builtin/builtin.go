@@ -22,18 +22,35 @@ type Resource struct {
 func All() iter.Seq[Resource] {
 	return func(yield func(Resource) bool) {
 		for _, r := range table {
-			for version := range strings.SplitSeq(r.versions, " ") {
-				if !yield(Resource{r.source + "/" + version, r.group, version, r.kind, r.plural, r.namespaced}) {
-					return
+			for kind := range strings.SplitSeq(r.kinds, " ") {
+				for version := range strings.SplitSeq(r.versions, " ") {
+					if !yield(Resource{r.source + "/" + version, r.group, version, kind, plural(kind), r.namespaced}) {
+						return
+					}
 				}
 			}
 		}
 	}
 }
 
-// row describes all versions of a resource, which makes the table much shorter.
+// row describes the resources of an API group that have the same versions and scope, which makes the table much shorter.
 type row struct {
-	source, group, kind, plural string // source is the import path of the Go types without the version
-	namespaced                  bool
-	versions                    string // the preferred version comes first
+	source, group string // source is the import path of the Go types without the version
+	namespaced    bool
+	versions      string // the preferred version comes first
+	kinds         string
+}
+
+// plural returns the plural name that Kubernetes derives from a kind.
+func plural(kind string) string {
+	name := strings.ToLower(kind)
+	switch {
+	case name == "endpoints":
+		return name
+	case strings.HasSuffix(name, "s"):
+		return name + "es"
+	case strings.HasSuffix(name, "y"):
+		return strings.TrimSuffix(name, "y") + "ies"
+	}
+	return name + "s"
 }
