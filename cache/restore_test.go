@@ -39,14 +39,14 @@ func TestRestoreDoesNotBufferState(t *testing.T) {
 	for n := range 10_000 {
 		words = append(words, "x"+strconv.Itoa(n)+"@1")
 	}
-	in := decoder{reader: bytes.NewReader(saved(t, words...)), buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	in := decoder{reader: bytes.NewReader(saved(t, words...)), table: crc32.MakeTable(crc32.Castagnoli)}
 	_, count := in.header(collection{origin})
 	for range count {
 		in.string()
 	}
 	in.checksum()
 	require.NoError(t, in.err)
-	require.Len(t, in.buf, chunk)
+	require.LessOrEqual(t, cap(in.buf), chunk)
 }
 
 // Restore must reject a string length of 1 GiB or more without reading the string.

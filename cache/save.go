@@ -24,7 +24,7 @@ const (
 	saveMagic  = "listwatch state\n"
 	saveFormat = 1
 	maxText    = 1<<30 - 1 // maximum length of a string, in bytes; it fits an int of 32 bits
-	chunk      = 64 << 10  // buffer size, in bytes
+	chunk      = 64 << 10  // maximum size of a read or write, in bytes
 )
 
 var (
@@ -121,10 +121,10 @@ func (s *encoder) number(n uint64, size int) {
 
 func (s *encoder) raw(text string) {
 	for s.err == nil && text != "" {
-		n := min(len(text), cap(s.buf)-len(s.buf))
+		n := min(len(text), chunk-len(s.buf))
 		s.buf = append(s.buf, text[:n]...)
 		text = text[n:]
-		if len(s.buf) == cap(s.buf) {
+		if len(s.buf) == chunk {
 			s.flush()
 		}
 	}
@@ -159,13 +159,15 @@ type savedState[T any] struct {
 // saved store had to relist, it relists and yields only the differences. The saved state is [lw.Stale] until the server
 // confirms it. origin must equal the origin passed to Save.
 //
+// Restore reads each object separately, so a file should be buffered, for example by a bufio.Reader.
+//
 // parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
 // The error matches [ErrForeign], [ErrCorrupt] or the error that the reader returned. After an error the informer is
 // unchanged. Restore panics while the informer runs.
 func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []byte) (T, error)) error {
 	defer i.acquire("Restore")()
-	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	in := decoder{reader: from, table: crc32.MakeTable(crc32.Castagnoli)}
 	version, count := in.header(i.store.from.with(origin))
 	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))} // a crafted count may be huge
 	for range count {
@@ -218,12 +220,11 @@ func unusable(reason string, cause error) error {
 
 // decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
 type decoder struct {
-	reader   io.Reader
-	buf      []byte // grows with the data read, because a damaged length may be huge
-	pos, end int    // the unread bytes are buf[pos:end]
-	sum      uint32 // checksum of the bytes before pos
-	table    *crc32.Table
-	err      error
+	reader io.Reader
+	buf    []byte // holds the result of next
+	sum    uint32 // checksum of the bytes read so far
+	table  *crc32.Table
+	err    error
 }
 
 func (r *decoder) fail(reason string, err error) {
@@ -284,10 +285,14 @@ func (r *decoder) checksum() {
 	}
 }
 
-// next returns the next n bytes, which are valid until the next call, or nil after an error.
+// next returns the next n bytes, which are valid until the next call, or nil after an error. It reads them in parts,
+// because a damaged length may be huge.
 func (r *decoder) next(n int) []byte {
-	for r.err == nil && r.end-r.pos < n {
-		switch err := r.fill(); err {
+	r.buf = r.buf[:0]
+	for r.err == nil && len(r.buf) < n {
+		end := len(r.buf)
+		r.buf = slices.Grow(r.buf, chunk)[:end+min(n-end, chunk)]
+		switch _, err := io.ReadFull(r.reader, r.buf[end:]); err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF:
 			r.fail("it is truncated", ErrCorrupt)
@@ -298,29 +303,6 @@ func (r *decoder) next(n int) []byte {
 	if r.err != nil {
 		return nil
 	}
-	part := r.buf[r.pos : r.pos+n]
-	r.pos += n
-	r.sum = crc32.Update(r.sum, r.table, part)
-	return part
-}
-
-// fill reads at least one byte into the buffer, or returns the reader's error.
-func (r *decoder) fill() error {
-	if r.pos > 0 {
-		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])
-	}
-	if r.end == len(r.buf) {
-		r.buf = append(r.buf, make([]byte, len(r.buf))...)
-	}
-	for range 100 {
-		n, err := r.reader.Read(r.buf[r.end:])
-		r.end += n
-		if n > 0 {
-			return nil // the next Read returns the error again
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return io.ErrNoProgress
+	r.sum = crc32.Update(r.sum, r.table, r.buf)
+	return r.buf
 }

@@ -191,8 +191,6 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 		require.ErrorIs(t, err, io.ErrClosedPipe)
 		require.NotErrorIs(t, err, ErrCorrupt)
 	}
-	_, err := restore(t, iotest.ErrReader(nil), origin)
-	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
 // The error must contain the position of the object in the saved state.

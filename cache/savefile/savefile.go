@@ -6,6 +6,7 @@
 package savefile
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func Restore[T lw.Keyed](path string, to restorer[T], origin string, parse func(
 		return fmt.Errorf("savefile: %w", err)
 	}
 	defer file.Close()
-	if err := to.Restore(file, origin, parse); err != nil {
+	if err := to.Restore(bufio.NewReader(file), origin, parse); err != nil {
 		return fmt.Errorf("savefile: restore from %q: %w", path, err)
 	}
 	return nil
