@@ -1,7 +1,8 @@
 package workqueue
 
 import (
-	"container/heap"
+	"slices"
+	"sort"
 	"time"
 )
 
@@ -101,7 +102,9 @@ func (q *Queue[K]) promote() {
 }
 
 func (q *Queue[K]) popDelayed() *entry[K] {
-	e := heap.Pop(&q.delayed).(*entry[K])
+	e := q.delayed[0]
+	q.delayed[0] = nil // lets the garbage collector free the entry
+	q.delayed = q.delayed[1:]
 	e.delayed = false
 	return e
 }
@@ -120,34 +123,27 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	q.delay(e, max(min(delay, q.maxDelay), q.limiter.Reserve().Delay()))
 }
 
-// delay queues a key after a delay, unless the key already has an earlier due time.
+// delay queues a key after a delay, unless the key already has an earlier due time. Keys with the same due time keep the
+// order in which they were delayed.
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	due := time.Now().Add(delay)
 	if e.delayed && !due.Before(e.due) {
 		return
 	}
-	q.sequence++
-	e.due, e.sequence = due, q.sequence
 	if e.delayed {
-		heap.Fix(&q.delayed, e.index)
-	} else {
-		e.delayed = true
-		heap.Push(&q.delayed, e)
+		at := slices.Index(q.delayed, e)
+		q.delayed = slices.Delete(q.delayed, at, at+1)
 	}
-	if q.delayed[0] == e {
+	e.due, e.delayed = due, true
+	at := sort.Search(len(q.delayed), func(i int) bool { return q.delayed[i].due.After(due) })
+	q.delayed = slices.Insert(q.delayed, at, e)
+	if at == 0 {
 		q.setTimer()
 	}
 }
 
 // setTimer sets the timer for the first delayed key.
-func (q *Queue[K]) setTimer() {
-	wait := time.Until(q.delayed[0].due)
-	if q.timer == nil {
-		q.timer = time.AfterFunc(wait, q.onTimer)
-	} else {
-		q.timer.Reset(wait)
-	}
-}
+func (q *Queue[K]) setTimer() { q.timer.Reset(time.Until(q.delayed[0].due)) }
 
 // onTimer makes all due keys ready, and sets the timer for the next delayed key.
 func (q *Queue[K]) onTimer() {

@@ -15,15 +15,14 @@ type Queue[K comparable] struct {
 	baseDelay, maxDelay time.Duration // delay after the first failure of a key, and the longest delay
 	limiter             *rate.Limiter // limits the rate of retries across all keys
 
-	mu       sync.Mutex
-	changed  sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
-	entries  map[K]*entry[K]
-	ready    []*entry[K] // in the order in which the keys became ready
-	delayed  delays[K]
-	sequence uint64      // number of delays so far; see entry.sequence
-	timer    *time.Timer // runs onTimer when the first delayed key is due, or earlier; nil before the first delay
-	active   int         // number of keys that workers are processing; a closed queue is drained only when it is zero
-	closed   bool
+	mu      sync.Mutex
+	changed sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
+	entries map[K]*entry[K]
+	ready   []*entry[K] // in the order in which the keys became ready
+	delayed []*entry[K] // by due time; a slice, because most keys are delayed until after all others
+	timer   *time.Timer // runs onTimer when the first delayed key is due, or earlier
+	active  int         // number of keys that workers are processing; a closed queue is drained only when it is zero
+	closed  bool
 }
 
 // entry is the state of a key. A key may be delayed and also ready or active. If a key is added while it is active, it
@@ -38,10 +37,8 @@ type entry[K comparable] struct {
 	dirty  bool // Add was called while the key was active
 	failed bool // Retry was called while the key was active
 
-	delayed  bool
-	due      time.Time
-	sequence uint64 // keeps keys with the same due time in the order in which they were delayed
-	index    int    // position in the heap of delayed keys
+	delayed bool
+	due     time.Time
 }
 
 // New returns an empty queue with the delays of client-go's default rate limiter. A key that fails is retried after 5 ms.
@@ -54,6 +51,8 @@ func New[K comparable]() *Queue[K] {
 		entries: map[K]*entry[K]{},
 	}
 	q.changed.L = &q.mu
+	q.timer = time.AfterFunc(time.Hour, q.onTimer)
+	q.timer.Stop() // until a key is delayed
 	return q
 }
 
@@ -145,9 +144,7 @@ func (q *Queue[K]) Close() {
 	for len(q.delayed) > 0 {
 		q.dropIdle(q.popDelayed())
 	}
-	if q.timer != nil {
-		q.timer.Stop()
-	}
+	q.timer.Stop()
 	q.changed.Broadcast()
 }
 
