@@ -91,7 +91,7 @@ func (i *Informer[T]) replay(ctx context.Context, trace *lw.Trace, step func(lw.
 	proceed := send(lw.Event[T]{Type: lw.Restored, ResourceVersion: i.restored.version})
 	if i.restored.version == "" { // the saved store had to relist, see Save
 		i.store.mu.Lock()
-		i.store.setDistrusted()
+		i.store.distrust()
 		i.store.mu.Unlock()
 	}
 	i.restored = nil

@@ -85,7 +85,9 @@ func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
 			s.listedCount++
 			s.applyDecodeError(event.Err)
 		case lw.Interrupted:
-			s.distrust(event.Interruption.Err)
+			if cause := event.Interruption.Err; errors.Is(cause, lw.ErrInconsistent) || errors.Is(cause, lw.ErrResourceVersionTooLarge) {
+				s.distrust()
+			}
 		case lw.Restored:
 			s.endList()
 			s.restored = true
@@ -165,19 +167,13 @@ func (s *Store[T]) markSynced() {
 	}
 }
 
-// distrust makes the next run start with a list if cause means that the store may be wrong. There are two such cases.
-// If resourceVersions ran backwards, for example because a backup was restored, an object may have changed without a
-// new resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots are
-// marked as distrusted, so that a process that restores one of them also starts with a list.
-func (s *Store[T]) distrust(cause error) {
-	if errors.Is(cause, lw.ErrInconsistent) || errors.Is(cause, lw.ErrResourceVersionTooLarge) {
-		s.setDistrusted()
-	}
-}
-
-// setDistrusted marks the store as distrusted. It discards the current snapshot and replaces beforeList with a copy,
-// because callers may already hold these snapshots, which must not change.
-func (s *Store[T]) setDistrusted() {
+// distrust makes the next run start with a list, because the store may be wrong. There are two causes. If
+// resourceVersions ran backwards, for example because a backup was restored, an object may have changed without a new
+// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots are marked
+// as distrusted, so that a process that restores one of them also starts with a list. The snapshots that callers already
+// hold must not change, so distrust discards the current one and replaces beforeList with a copy. The caller must hold
+// the store's lock.
+func (s *Store[T]) distrust() {
 	s.distrusted = true
 	s.snapshot.Store(nil)
 	if s.beforeList != nil {

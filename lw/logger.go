@@ -12,7 +12,7 @@ const logEvery = time.Minute
 type reporter struct {
 	warn       func(msg string, args ...any) // see Options.Warn
 	collection string
-	logged     []logged
+	logged     map[cause]*logged // nil until the first warning
 }
 
 // cause groups interruptions, because each cause is logged at most once per logEvery. It ignores the error text, which
@@ -24,7 +24,6 @@ type cause struct {
 
 // logged records when a warning about a cause was last logged.
 type logged struct {
-	cause
 	at         moment
 	suppressed int // number of unlogged interruptions since the last warning
 }
@@ -59,19 +58,16 @@ func (r *reporter) report(b *Interruption, now moment) {
 // maxLogged limits the number of remembered causes, because a server can send any number of status codes.
 const maxLogged = 16
 
-// last returns the record for a cause. If there is none, last adds an empty record. It then drops the oldest record if
-// there are more than maxLogged.
+// last returns the record for a cause. If there is none, last adds an empty record. If there are too many, it first
+// forgets all of them, so these causes may be logged again early.
 func (r *reporter) last(c cause) *logged {
-	for i := range r.logged {
-		if r.logged[i].cause == c {
-			return &r.logged[i]
+	if r.logged[c] == nil {
+		if r.logged == nil || len(r.logged) == maxLogged {
+			r.logged = map[cause]*logged{}
 		}
+		r.logged[c] = new(logged)
 	}
-	if len(r.logged) == maxLogged {
-		r.logged = r.logged[1:]
-	}
-	r.logged = append(r.logged, logged{cause: c})
-	return &r.logged[len(r.logged)-1]
+	return r.logged[c]
 }
 
 // nextOf describes a stream's next request in one word, for a warning.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 )
 
 // Resource identifies a collection on an API server, or one object in it.
@@ -162,20 +163,9 @@ func ParseResource(name, namespace string) (Resource, error) {
 	return Resource{}, errors.New("lw: resource \"" + name + "\" " + reason + " \"" + suggestion + "\"")
 }
 
-// isNear reports whether word is probably a misspelled plural of b. It accepts the kind of b, and words that differ
-// from the plural in case or by one letter.
+// isNear reports whether word is probably a misspelled plural of b: the kind, or a word that needs one correction.
 func isNear(word string, b builtin.Resource) bool {
-	other := b.Plural
-	if strings.EqualFold(word, b.Kind) || strings.EqualFold(word, other) {
-		return true
-	}
-	for word != "" && other != "" && word[0] == other[0] {
-		word, other = word[1:], other[1:]
-	}
-	for word != "" && other != "" && word[len(word)-1] == other[len(other)-1] {
-		word, other = word[:len(word)-1], other[:len(other)-1]
-	}
-	return len(word) <= 1 && len(other) <= 1
+	return strings.EqualFold(word, b.Kind) || nearest.Edits(strings.ToLower(word), b.Plural) <= 1
 }
 
 // isAPIVersion reports whether text is an API version such as v1 or v2beta1. It rejects words such as v2ray, because

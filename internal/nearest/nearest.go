@@ -26,14 +26,13 @@ func distance(name, other string) int {
 	if name != "" && other != "" && (strings.Contains(name, other) || strings.Contains(other, name)) {
 		return 0
 	}
-	return edits(cut(name), cut(other))
+	return Edits(name, other)
 }
 
-// cut returns the first 64 bytes of name as runes, because the cost of edits grows with the square of the length.
-func cut(name string) []rune { return []rune(name[:min(len(name), 64)]) }
-
-// edits returns the edit distance of a and b. Swapping two adjacent letters counts as one edit.
-func edits(a, b []rune) int {
+// Edits returns the edit distance of two names. Swapping two adjacent letters counts as one edit. Only the first 64
+// bytes of a name count, because the cost grows with the square of the length.
+func Edits(name, other string) int {
+	a, b := []rune(name[:min(len(name), 64)]), []rune(other[:min(len(other), 64)])
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
 		rows[i] = make([]int, len(b)+1)

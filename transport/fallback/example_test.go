@@ -48,6 +48,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// switched to HTTP: http: the server or a proxy does not support the requested protocol
+	// switched to HTTP: http: the server or a proxy does not support the requested protocol: unsupported operation
 	// added web-0
 }

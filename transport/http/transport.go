@@ -114,17 +114,8 @@ func (t *Transport) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "http.Transport{"+origin(t.state.server)+"}")
 }
 
-// errNotUpgraded reports that the server or a proxy ignored the request to switch protocols. It wraps
-// [errors.ErrUnsupported].
-var errNotUpgraded error = notUpgraded{}
-
-type notUpgraded struct{}
-
-func (notUpgraded) Error() string {
-	return "http: the server or a proxy does not support the requested protocol"
-}
-
-func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
+// errNotUpgraded reports that the server or a proxy ignored the request to switch protocols.
+var errNotUpgraded = fmt.Errorf("http: the server or a proxy does not support the requested protocol: %w", errors.ErrUnsupported)
 
 // do sends a request with additional headers. Status 206 is an error, and so is every status except 101 and 2xx. do also
 // returns the secrets in the request, so that the caller can redact them.
