@@ -16,22 +16,24 @@ import (
 var ErrNowhere = errors.New("no server")
 
 // Error reports a mistake in a kubeconfig or a failed credential plugin. It wraps the cause and contains no secrets.
-// Its text contains the file, the line, the entry and the field.
+// Its text contains the file, the line, the column, the entry and the field.
 type Error struct {
 	File  string // path of the kubeconfig; "" if the mistake is in the options
 	Entry string // for example `user "dev"`; "" if the mistake is not in an entry
 	Hint  string // advice for a missing or failed credential plugin; otherwise ""
 
-	field string // for example "client-key" or "exec.command"; "" if the mistake is not in a field
-	line  int    // line in File, starting at 1; 0 if unknown
-	err   error  // cause that Unwrap returns
+	field        string // for example "client-key" or "exec.command"; "" if the mistake is not in a field
+	line, column int    // position in File, starting at 1; 0 if unknown
+	err          error  // cause that Unwrap returns
 }
 
-// Error returns a string such as: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
+// Error returns a string such as: ~/.kube/config:12:17: user "dev": client-key: open /x: no such file or directory.
 func (e *Error) Error() string {
 	file := short(e.File)
-	if file != "" && e.line > 0 {
-		file += ":" + strconv.Itoa(e.line)
+	for _, number := range []int{e.line, e.column} {
+		if file != "" && number > 0 {
+			file += ":" + strconv.Itoa(number)
+		}
 	}
 	text := ""
 	for _, part := range []string{file, e.Entry, e.field} {

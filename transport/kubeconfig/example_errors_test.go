@@ -56,7 +56,7 @@ users:
 	fmt.Println(strings.TrimPrefix(wrong.Error(), wrong.File))
 	// Output:
 	// true user "me"
-	// :12: user "me": tokenFile: open /nowhere/token: no such file or directory
+	// :12:16: user "me": tokenFile: open /nowhere/token: no such file or directory
 }
 
 // The Error for a missing credential plugin contains the installHint of the kubeconfig.

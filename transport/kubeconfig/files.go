@@ -175,12 +175,12 @@ func (f *fields) failIf(name string, err error) {
 	}
 }
 
-// failAt records a mistake in a field. The error shows the line of node, which may be nil.
+// failAt records a mistake in a field. The error shows the position of node, which may be nil.
 func (f *fields) failAt(name string, node *yaml.Node, err error) {
 	at := f.at
 	at.field, at.err = strings.TrimSuffix(at.field+name, "."), err
 	if node != nil {
-		at.line = node.Line
+		at.line, at.column = node.Line, node.Column
 	}
 	f.loader.fail(at)
 }

@@ -34,10 +34,10 @@ func testDeniedFiles(t *testing.T) {
 	}{
 		"kubeconfig":            {"server: https://a", "{}", "kube/config", "~/kube/config: permission denied"},
 		"folder":                {"server: https://a", "{}", "kube", "~/kube/config: permission denied"},
-		"token file":            {"server: https://a", "tokenFile: token", "kube/token", `~/kube/config:14: user "dev": tokenFile: open HOME/kube/token: permission denied`},
-		"certificate authority": {"server: https://a; certificate-authority: ca", "{}", "kube/ca", `~/kube/config:11: cluster "east": certificate-authority: open HOME/kube/ca: permission denied`},
-		"client certificate":    {"server: https://a", "client-certificate: cert; client-key: key", "kube/cert", `~/kube/config:14: user "dev": client-certificate: open HOME/kube/cert: permission denied`},
-		"client key":            {"server: https://a", "client-certificate: cert; client-key: key", "kube/key", `~/kube/config:15: user "dev": client-key: open HOME/kube/key: permission denied`},
+		"token file":            {"server: https://a", "tokenFile: token", "kube/token", `~/kube/config:14:16: user "dev": tokenFile: open HOME/kube/token: permission denied`},
+		"certificate authority": {"server: https://a; certificate-authority: ca", "{}", "kube/ca", `~/kube/config:11:28: cluster "east": certificate-authority: open HOME/kube/ca: permission denied`},
+		"client certificate":    {"server: https://a", "client-certificate: cert; client-key: key", "kube/cert", `~/kube/config:14:25: user "dev": client-certificate: open HOME/kube/cert: permission denied`},
+		"client key":            {"server: https://a", "client-certificate: cert; client-key: key", "kube/key", `~/kube/config:15:17: user "dev": client-key: open HOME/kube/key: permission denied`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := onlyFile(t)

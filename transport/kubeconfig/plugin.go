@@ -87,7 +87,8 @@ func (p *plugin) validate(fields *fields) {
 	}
 	if _, err := exec.LookPath(p.command); err != nil {
 		failed := p.failed(err)
-		failed.field, failed.line = "exec.command", fields.members["command"].Line
+		node := fields.members["command"]
+		failed.field, failed.line, failed.column = "exec.command", node.Line, node.Column
 		fields.loader.fail(*failed)
 	}
 }
