@@ -91,7 +91,7 @@ func (v *view) bookmark(revision int64, end bool) []byte {
 		meta["annotations"] = fields{"k8s.io/initial-events-end": "true"}
 	}
 	f := fields{"metadata": meta}
-	if !v.res.builtin {
+	if !v.res.builtin { // whole adds those of built-in types
 		f["kind"], f["apiVersion"] = v.res.kind, v.res.apiVersion()
 	}
 	return v.object(mustEncode(v.res, f, nil))

@@ -103,7 +103,7 @@ func (c *objectCodec) encoded(s *lw.Scanned) (encoded, error) {
 		return packed{o}, err
 	}
 	text, err := c.text.Decode(s)
-	if err == nil && c.repeated != nil && c.transform == nil && s != nil {
+	if err == nil && c.repeated != nil && c.transform == nil {
 		return c.repeated.slimmed(text), nil
 	}
 	return text, err

@@ -220,13 +220,15 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 		version := f.progress.ResourceVersion()
 		w, absent := f.pending(key)
 		state, now := f.progress.State(), time.Now()
-		if w == nil || state.Phase == lw.Stopped {
+		if w == nil || state.Phase == lw.Stopped { // the read of a stopped informer fails, or starts another one
 			return absent, nil
 		}
 		left, ask := c.timeout-now.Sub(began), false
 		if state.Phase == lw.Live {
 			healthy := min(now.Sub(began), now.Sub(state.Since))
 			left = min(left, healthyTimeout-healthy)
+			// Only the server can settle a write whose result is unknown. After a while it is also asked about a known one,
+			// because the informer receives no event if the write has moved the object out of its selector.
 			ask = !w.asked && now.Sub(asked) >= askAfter && (w.unknown() || healthy >= askAfter)
 		}
 		switch {

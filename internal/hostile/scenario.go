@@ -11,6 +11,11 @@ import (
 
 // Scenario describes a server that misbehaves until [Server.Behave] is called, and is correct afterwards. Scenarios are
 // values: a test can copy one and change its seed.
+//
+// Set Lies if a correct client can end up with a wrong copy, because the server omits events or sends events that are
+// false but well-formed. The checks then forgive the wrong copy, but the client must correct it with its next list.
+// Without Lies, the client must detect the misbehavior, or it must not matter. Set Restart in addition if a client may
+// remember a resourceVersion that the behaving server has not reached yet. It notices that only at a later request.
 type Scenario struct {
 	Name    string
 	Does    string  // the misbehavior

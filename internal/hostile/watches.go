@@ -20,10 +20,13 @@ func modified(version string) string {
 	return frame("MODIFIED", Object(namespace, "cm-0001", "u-7", version, "", "1"))
 }
 
+// The steps of these scenarios are documented in steps.go and honest.go. A scenario needs Lies or Restart under the
+// conditions that Scenario names.
+
 func wrongWatches() []Scenario {
 	return sourced(detection, []Scenario{
 		{Name: "replay", Does: "replays the whole history in every watch",
-			serve: watches(func(c *call) { c.from = 1000 }, follow)},
+			serve: watches(func(c *call) { c.from = firstRevision }, follow)},
 		{Name: "bookmarks-back", Does: "sends bookmarks with decreasing resourceVersions", Source: bookmarks,
 			serve: watches(every(20*time.Second, bookmark(-5)))},
 		{Name: "bookmarks-ahead", Does: "sends bookmarks with future resourceVersions and then older events", Source: bookmarks, Lies: true, Restart: true,
@@ -80,6 +83,7 @@ func shortWatches() []Scenario {
 		{Name: "white-space", Does: "sends nothing but one byte of white space every 30 seconds", Source: issues + "65012", Causes: []error{lw.ErrSilent},
 			serve: watches(repeat(30*time.Second, send(" ")))},
 		{Name: "slow-bytes", Does: "sends events at one byte per second", slow: true, serve: watches(edited(drip), follow)},
+		// After Behave, abort ends the object, because the client would wait for its end forever.
 		{Name: "endless-object", Does: "sends an endless object at 10 kB per second",
 			serve: watches(send(`{"type":"ADDED","object":{"data":"`), repeat(time.Second, send(strings.Repeat("x", 10_000))), abort)},
 		{Name: "blank-object", Does: "sends the start of an object and then one byte of white space per second", Causes: []error{lw.ErrSilent},

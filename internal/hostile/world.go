@@ -45,14 +45,17 @@ type World struct {
 	made      int // number of objects created so far; part of each new object's name
 }
 
-// newWorld returns a collection of 24 objects. Its revisions start after 1,000, so lower numbers are resourceVersions that
-// the collection never had.
+// firstRevision precedes all changes of a world. It is not zero, so that clients can also be tested with resourceVersions
+// that the collection never had.
+const firstRevision = 1000
+
+// newWorld returns a collection of 24 objects.
 func newWorld(seed uint64, format format) *World {
 	w := &World{format: format, log: revlog.New[int](), revisions: map[string]int{}, changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 7))}
 	if w.names == nil {
 		w.names = []string{"cm-%04d"}
 	}
-	w.log.Advance(1000)
+	w.log.Advance(firstRevision)
 	for range 24 {
 		w.create()
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// pad is the number of zero bytes after the data. With them, the scanner may load up to seventeen bytes at any
-	// position without checking the length. A zero byte cannot occur in JSON, so it marks the end of the data.
+	// pad is the number of zero bytes after the data. With them, the scanner may load the 16 bytes after the
+	// first byte of a string without checking the length. A zero byte cannot occur in JSON, so it marks the end of the data.
 	pad = 32
 
 	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
