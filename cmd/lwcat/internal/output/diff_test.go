@@ -1,6 +1,7 @@
 package output
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -78,6 +79,6 @@ func TestStateColumn(t *testing.T) {
 	} {
 		o, err := lw.ParseObject([]byte(object))
 		require.NoError(t, err)
-		require.Equal(t, want, summarize(o), object)
+		require.Equal(t, want, summarize(maps.Collect(o.Get("").Members())), object)
 	}
 }

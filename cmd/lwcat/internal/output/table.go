@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -135,22 +136,24 @@ const clock = "15:04:05.000"
 // different columns, which get headers if lwcat follows only one resource.
 func newLine(_ string, opts *Options) (Format, error) {
 	return newTable(opts, func(e *Event) row {
-		if e.Object.Kind() == "Event" {
+		// Reading the members once is much cheaper than one Object.Get per field, which would step over the whole object.
+		o := maps.Collect(e.Object.Get("").Members())
+		if o["kind"].String() == "Event" {
 			return eventRow(e, opts)
 		}
 		var r row
 		r.add("TIME", e.Time.Format(clock), faint)
 		r.add("EVENT", e.Type.String(), typeColors[e.Type])
-		r.add("KIND", e.Object.Kind(), noColor)
+		r.add("KIND", o["kind"].String(), noColor)
 		r.add("OBJECT", lw.KeyOf(e.Object).String(), noColor)
-		r.add("AGE", age(e), faint)
-		r.add("STATE", summarize(e.Object), noColor)
+		r.add("AGE", age(e, o["metadata"].Get("creationTimestamp")), faint)
+		r.add("STATE", summarize(o), noColor)
 		return r
 	}), nil
 }
 
-// age returns the object's age at the time of the event, for example "5s", "3m" or "12d".
-func age(e *Event) string { return since(e.Time, e.Object.Get("metadata.creationTimestamp").String()) }
+// age returns the age of an object at the time of the event, for example "5s", "3m" or "12d".
+func age(e *Event, created lw.Value) string { return since(e.Time, created.String()) }
 
 // since formats the time since a timestamp in the largest unit that fits into it at least twice. It returns "" if
 // the timestamp is invalid.
@@ -174,7 +177,7 @@ func since(now time.Time, timestamp string) string {
 // eventRow returns the row for an Event from the core group or from events.k8s.io. It has the same columns as
 // kubectl events.
 func eventRow(e *Event, opts *Options) (r row) {
-	of := e.Object
+	of := e.Object.Get("")
 	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime")
 	seen := cmp.Or(since(e.Time, last), "<unknown>")
 	if count := first(of, "series.count", "count", "deprecatedCount"); count != "" && count != "0" && count != "1" {
@@ -192,7 +195,7 @@ func eventRow(e *Event, opts *Options) (r row) {
 	r.add("TYPE", typ, paint)
 	r.add("REASON", of.Get("reason").String(), noColor)
 	if opts.Namespaces {
-		r.add("NAMESPACE", of.GetNamespace(), noColor)
+		r.add("NAMESPACE", e.Object.GetNamespace(), noColor)
 	}
 	r.add("OBJECT", strings.ToLower(first(of, "involvedObject.kind", "regarding.kind"))+"/"+first(of, "involvedObject.name", "regarding.name"), noColor)
 	r.add("MESSAGE", strings.TrimSpace(first(of, "message", "note")), noColor)
@@ -216,7 +219,7 @@ func wideRow(e *Event, opts *Options) (r row) {
 	}
 	if e.Columns == nil || !e.Cells.Exists() {
 		r.add("NAME", e.Object.GetName(), noColor)
-		r.add("AGE", age(e), noColor)
+		r.add("AGE", age(e, e.Object.Get("metadata.creationTimestamp")), noColor)
 		return r
 	}
 	cells := slices.Collect(e.Cells.Elements())
@@ -269,32 +272,30 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 // columnSpec matches one column, up to a comma outside brackets and quotes.
 var columnSpec = regexp.MustCompile(`(?s)(?:"[^"]*"|'[^']*'|\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|[^,])+`)
 
-// summarize describes an object's state in a few words, for example "Running" for a Pod.
-func summarize(o *lw.Object) string {
-	if o.Get("metadata.deletionTimestamp").Exists() {
+// summarize describes an object's state in a few words, for example "Running" for a Pod. o contains its members.
+func summarize(o map[string]lw.Value) string {
+	if o["metadata"].Get("deletionTimestamp").Exists() {
 		return "Terminating"
 	}
-	if o.Kind() == "DaemonSet" {
-		return ratio(o, "status.numberReady", "status.desiredNumberScheduled") + " ready"
+	if o["kind"].String() == "DaemonSet" {
+		return ready(o["status"].Get("numberReady"), o["status"].Get("desiredNumberScheduled"))
 	}
-	if state := first(o, "status.containerStatuses[0].state.waiting.reason", "status.phase"); state != "" {
+	if state := first(o["status"], "containerStatuses[0].state.waiting.reason", "phase"); state != "" {
 		return state
 	}
-	if o.Get("spec.replicas").Exists() {
-		return ratio(o, "status.readyReplicas", "spec.replicas") + " ready"
+	if replicas := o["spec"].Get("replicas"); replicas.Exists() {
+		return ready(o["status"].Get("readyReplicas"), replicas)
 	}
-	return condition(o)
+	return condition(o["status"])
 }
 
-// ratio formats two numbers, for example "2/3".
-func ratio(o *lw.Object, part, whole string) string {
-	return fmt.Sprintf("%d/%d", o.Get(part).Int(), o.Get(whole).Int())
-}
+// ready formats two numbers, for example "2/3 ready".
+func ready(part, whole lw.Value) string { return fmt.Sprintf("%d/%d ready", part.Int(), whole.Int()) }
 
-// condition returns Ready or NotReady. If the object has no Ready condition, it returns the last of its true
+// condition returns Ready or NotReady. If the status has no Ready condition, it returns the last of its true
 // conditions.
-func condition(o *lw.Object) (state string) {
-	for condition := range o.Get("status.conditions").Elements() {
+func condition(status lw.Value) (state string) {
+	for condition := range status.Get("conditions").Elements() {
 		name, holds := condition.Get("type").String(), condition.Get("status").String() == "True"
 		switch {
 		case name == "Ready" && !holds:
@@ -310,7 +311,7 @@ func condition(o *lw.Object) (state string) {
 }
 
 // first returns the text at the first path that has one, or "" if all values are missing or empty.
-func first(object *lw.Object, paths ...string) string {
+func first(object lw.Value, paths ...string) string {
 	for _, path := range paths {
 		if text := object.Get(path).String(); text != "" {
 			return text
