@@ -1,0 +1,196 @@
+// Command lwcat compares lwcat with kubectl on a real kube-apiserver: the start, a list, and a watch with changes. Run
+// make e2e-server first, which builds the kube-apiserver and kubectl.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/kube"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+)
+
+var rounds = harness.Rounds(3)
+
+const writers = 16 // maximum number of concurrent requests
+
+// commands contains the arguments of each contender.
+var commands = map[string][]string{
+	"kubectl":      {"get", "pods"},
+	"lwcat, table": {"get", "pods", "-o", "wide"},
+	"lwcat, lines": {"get", "pods", "-o", "line"},
+	"lwcat, diffs": {"get", "pods", "-o", "diff"},
+}
+
+var contenders = []string{"kubectl", "lwcat, table", "lwcat, lines", "lwcat, diffs"}
+
+func main() { harness.Main(compare) }
+
+func compare(ctx context.Context) error {
+	environment, err := kube.Start("..")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = environment.Stop() }()
+	folder := harness.MustGet(os.MkdirTemp("", "lwcat"))
+	defer func() { _ = os.RemoveAll(folder) }()
+	b := &bench{
+		programs:   map[string]string{"kubectl": filepath.Join(harness.MustGet(kubeassets.Locate("..")), "kubectl"), "lwcat": filepath.Join(folder, "lwcat")},
+		kubeconfig: filepath.Join(folder, "kubeconfig"),
+		pods:       harness.MustGet(typedcore.NewForConfig(environment.Config)).Pods("default"),
+	}
+	harness.Must(os.WriteFile(b.kubeconfig, environment.KubeConfig, 0o600))
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.programs["lwcat"], "./cmd/lwcat")
+	build.Dir, build.Stderr = "..", os.Stderr
+	if err := build.Run(); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "creating Pods")
+	if err := b.create(ctx); err != nil {
+		return err
+	}
+	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) { return b.measure(ctx, contender) })
+	if err != nil {
+		return err
+	}
+	return harness.Save("lwcat", harness.Medians(found))
+}
+
+type bench struct {
+	programs   map[string]string // path of each program
+	kubeconfig string
+	pods       typedcore.PodInterface
+	names      []string // of the Pods
+	shown      int      // number of calls to show
+}
+
+// cpuTime returns the CPU time of a process that has ended, in milliseconds.
+func cpuTime(cmd *exec.Cmd) float64 {
+	return float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / 1e3
+}
+
+// create creates the Pods.
+func (b *bench) create(ctx context.Context) error {
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(writers)
+	for _, of := range sample.Pods(serve.Seed, harness.Size(5000, 50)) {
+		var pod corev1.Pod
+		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
+		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil
+		b.names = append(b.names, pod.Name)
+		running.Go(func() error {
+			status := pod.Status
+			made, err := b.pods.Create(ctx, &pod, metav1.CreateOptions{})
+			if err != nil {
+				return err
+			}
+			made.Status = status
+			_, err = b.pods.UpdateStatus(ctx, made, metav1.UpdateOptions{})
+			return err
+		})
+	}
+	return running.Wait()
+}
+
+// measure measures one contender. The watch prints all Pods and then 1,000 changes.
+func (b *bench) measure(ctx context.Context, contender string) (harness.Figures, error) {
+	program, _, _ := strings.Cut(contender, ",")
+	command := func(arguments ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, b.programs[program], append(slices.Clone(arguments), "--kubeconfig", b.kubeconfig)...)
+		cmd.Stderr = os.Stderr
+		return cmd
+	}
+	began := time.Now()
+	if err := command("get", "namespace", "default").Run(); err != nil {
+		return nil, err
+	}
+	measured := harness.Figures{"start, ms": float64(time.Since(began).Microseconds()) / 1e3}
+	list := command(commands[contender]...)
+	if err := list.Run(); err != nil {
+		return nil, err
+	}
+	measured["list, CPU time in ms"] = cpuTime(list)
+
+	var rss float64 // in kB
+	watch := command(append(slices.Clone(commands[contender]), "-w")...)
+	output, err := watch.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := watch.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(output)
+	lines.Buffer(nil, 16<<20)
+	if err := b.show(ctx, lines); err != nil { // waits for the list
+		return nil, err
+	}
+	if err := b.change(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.show(ctx, lines); err != nil {
+		return nil, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", watch.Process.Pid))
+	if err != nil {
+		return nil, err
+	}
+	_, peak, _ := strings.Cut(string(status), "VmHWM:") // getrusage may report the peak of this process
+	if _, err := fmt.Sscan(peak, &rss); err != nil {
+		return nil, err
+	}
+	measured["watch, peak RSS in MB"] = rss / 1024
+	_ = watch.Process.Signal(os.Interrupt)
+	_, _ = io.Copy(io.Discard, output)
+	_ = watch.Wait() // its exit code depends on the program
+	measured["watch, CPU time in ms"] = cpuTime(watch)
+	return measured, nil
+}
+
+// show creates a Pod and waits until the watch has printed it.
+func (b *bench) show(ctx context.Context, lines *bufio.Scanner) error {
+	b.shown++
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("shown-%d", b.shown)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	if _, err := b.pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), pod.Name) {
+			return b.pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
+		}
+	}
+	return fmt.Errorf("the program ended before it printed %s: %w", pod.Name, cmp.Or(lines.Err(), io.ErrUnexpectedEOF))
+}
+
+// change changes the state of 1,000 Pods, which all formats show.
+func (b *bench) change(ctx context.Context) error {
+	running, ctx := errgroup.WithContext(ctx)
+	running.SetLimit(writers)
+	for i := range 1000 {
+		patch := fmt.Appendf(nil, `{"status":{"reason":"Reason%d"}}`, b.shown*1000+i)
+		running.Go(func() error {
+			_, err := b.pods.Patch(ctx, b.names[i%len(b.names)], types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+			return err
+		})
+	}
+	return running.Wait()
+}
