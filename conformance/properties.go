@@ -28,12 +28,12 @@ const (
 var properties = []property{
 	{"exit", "The client does not exit.", func(r *run) string { return r.exited }},
 	{"sequence", "An object is added before it is modified or deleted, and is not added twice.", checkSequence},
-	{"resurrection", "A deleted object does not return, because no object in these trials is created again.", checkResurrection},
+	{"resurrection", "A deleted object does not return. The trials create no object twice.", checkResurrection},
 	{"order", "The resourceVersion of an object does not decrease, except after the client has reported that its copy is stale.", checkOrder},
 	{"convergence", "After the server has recovered, the client catches up within the time limit.", checkConvergence},
 	{"lost", "The client skips no change: if it shows a change, its copy also contains all earlier ones.", checkLost},
 	{"staleness", "A client that reports its state reports an outage within 10 seconds.", checkStaleness},
-	{"requests", "The client sends at most 100 requests in any 10 seconds, and then at most 2 per second. Later pages of a list do not count.", checkRequests},
+	{"requests", "The client sends at most 100 requests in any 10 seconds. In total, it sends at most 100 plus 2 per second. Later pages of a list do not count.", checkRequests},
 }
 
 func checkSequence(r *run) string {

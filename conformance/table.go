@@ -102,10 +102,10 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 	for i, says := range notes {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, says)
 	}
-	b.WriteString("\nSome servers make it impossible to keep a property, so the suite does not check it:\n\n")
+	b.WriteString("\nThe suite does not check these properties, because the server makes it impossible to keep them:\n\n")
 	for _, t := range trials {
 		for _, name := range slices.Sorted(maps.Keys(excused[t.Name])) {
-			fmt.Fprintf(&b, "- %s in %s: %s\n", name, t.Name, excused[t.Name][name])
+			fmt.Fprintf(&b, "- %s with the server %s: %s\n", name, t.Name, excused[t.Name][name])
 		}
 	}
 	return b.String()

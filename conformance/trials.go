@@ -36,8 +36,8 @@ var deadlines = map[string]time.Duration{
 var excused = map[string]map[string]string{
 	"deletes-in-list": {"resurrection": "The server itself sends a change after the deletion."},
 	"lagging-lists": {
-		"resurrection": "The lists go back in time, like those of a restored backup.",
-		"order":        "The lists go back in time, like those of a restored backup.",
+		"resurrection": "The server's lists are older than its earlier responses.",
+		"order":        "The server's lists are older than its earlier responses.",
 	},
 }
 
@@ -50,7 +50,7 @@ func all(seed uint64) (trials []*trial) {
 	for _, rebuild := range hostile.Rebuilds() {
 		s := hostile.All()[1] // the correct server with paginated lists
 		s.Seed, s.Name = seed, "outage-"+strings.NewReplacer(",", "", " ", "-").Replace(strings.ToLower(rebuild.Name))
-		s.Does = "is unreachable for some seconds, then " + rebuild.Name
+		s.Does = "is unreachable for some seconds (afterwards: " + rebuild.Name + ")"
 		s.Source = "https://github.com/kubernetes/kubernetes/issues/107457"
 		trials = append(trials, &trial{Scenario: s, rebuild: &rebuild, deadline: usual})
 	}
