@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -22,9 +23,11 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
 )
@@ -78,7 +81,8 @@ func (b *gated) Read(p []byte) (int, error) {
 }
 
 func newManager(t *testing.T, config *rest.Config, opts manager.Options) manager.Manager {
-	opts.NewCache, opts.NewClient = controllerruntime.NewCache, controllerruntime.ReadYourWrites{}.NewClient
+	// A read on a healthy watch must end long before this timeout.
+	opts.NewCache, opts.NewClient = controllerruntime.NewCache, controllerruntime.ReadYourWrites{Timeout: time.Hour}.NewClient
 	opts.Metrics, opts.HealthProbeBindAddress, opts.Logger = metricsserver.Options{BindAddress: "0"}, "0", logr.Discard()
 	m, err := ctrl.NewManager(config, opts)
 	require.NoError(t, err)
@@ -91,6 +95,14 @@ func runManager(t *testing.T, m manager.Manager) (ended <-chan error, stop func(
 	result := make(chan error, 1)
 	go func() { result <- m.Start(ctx) }()
 	return result, cancel
+}
+
+// requireStale requires the error of a read that has not seen an earlier write.
+func requireStale(t *testing.T, err error, write string) *controllerruntime.StaleReadError {
+	t.Helper()
+	stale, ok := errors.AsType[*controllerruntime.StaleReadError](err)
+	require.True(t, ok, "%s: %v", write, err)
+	return stale
 }
 
 // TestReadYourWritesOnAPIServer holds back the events of each write. A read must then end with an error, and show the
@@ -111,7 +123,9 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 		require.NoError(t, <-ended)
 	}()
 	require.True(t, m.GetCache().WaitForCacheSync(t.Context()))
-	c, ctx := m.GetClient(), t.Context()
+	c := m.GetClient()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
 	key := client.ObjectKey{Namespace: "default", Name: "a"}
 	object := func() *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
@@ -128,7 +142,7 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 	for _, example := range []client.Object{object(), partial(), pod.DeepCopy()} {
 		require.True(t, apierrors.IsNotFound(c.Get(ctx, key, example)), "starts the informer")
 	}
-	read := func(ctx context.Context) (*corev1.ConfigMap, error) {
+	read := func() (*corev1.ConfigMap, error) {
 		found := object()
 		return found, c.Get(ctx, key, found)
 	}
@@ -158,7 +172,7 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 				return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(unstructuredApply.DeepCopy()), owner)
 			}, data("applied again")},
 			{"Update", func() error {
-				found, err := read(ctx)
+				found, err := read()
 				if err != nil {
 					return err
 				}
@@ -176,18 +190,17 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 			{"Delete", func() error { return c.Delete(ctx, object()) }, gone},
 		} {
 			if step.name == "Update" { // reads the object first, while events still arrive
-				_, err := read(ctx)
+				_, err := read()
 				require.NoError(t, err)
 			}
 			events.set(false)
 			require.NoError(t, step.write(), step.name)
 			short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
-			_, err := read(short)
+			requireStale(t, c.Get(short, key, object()), step.name)
+			requireStale(t, c.List(short, &corev1.ConfigMapList{}), step.name)
 			cancel()
-			_, stale := errors.AsType[*controllerruntime.StaleReadError](err)
-			require.True(t, stale, "%s: %v", step.name, err)
 			events.set(true)
-			found, err := read(ctx)
+			found, err := read()
 			require.True(t, step.shows(found, err), "%s: %v %v", step.name, found, err)
 			list, want := &corev1.ConfigMapList{}, 0
 			require.NoError(t, c.List(ctx, list, client.InNamespace(key.Namespace)))
@@ -214,10 +227,29 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 	require.Empty(t, found.Labels)
 	events.set(true)
 	// The responses about Pods are protobuf.
-	found.Status.Message = "written"
-	require.NoError(t, c.Status().Update(ctx, found))
-	require.NoError(t, c.Get(ctx, key, found))
-	require.Equal(t, "written", found.Status.Message)
+	status := []byte(`{"status":{"message":"status Patch"}}`)
+	for name, write := range map[string]func() error{
+		"status Update": func() error {
+			found.Status.Message = "status Update"
+			return c.Status().Update(ctx, found)
+		},
+		"status Patch": func() error {
+			return c.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, status))
+		},
+		"status Apply": func() error {
+			applied := corev1apply.Pod(key.Name, key.Namespace).WithStatus(corev1apply.PodStatus().WithMessage("status Apply"))
+			return c.Status().Apply(ctx, applied, owner, client.ForceOwnership)
+		},
+	} {
+		events.set(false)
+		require.NoError(t, write(), name)
+		// Without a short deadline, the reads end after five seconds, because the watch is healthy.
+		require.NoError(t, requireStale(t, c.Get(ctx, key, &corev1.Pod{}), name).Err)
+		require.NoError(t, requireStale(t, c.List(ctx, &corev1.PodList{}), name).Err)
+		events.set(true)
+		require.NoError(t, c.Get(ctx, key, found))
+		require.Equal(t, name, found.Status.Message)
+	}
 	require.NoError(t, c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{}))
 	if err := c.Get(ctx, key, found); !apierrors.IsNotFound(err) {
 		require.NoError(t, err)
@@ -226,17 +258,44 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 	require.ErrorIs(t, c.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace("default")), controllerruntime.ErrDeleteAllOf)
 }
 
-// leading is a runnable that needs leader election. started is closed when it starts.
-type leading struct{ started chan struct{} }
-
-func (l *leading) Start(ctx context.Context) error {
-	close(l.started)
-	<-ctx.Done()
-	return nil
+// program is a manager with a controller, which sends the names of the ConfigMaps that it reconciles to reconciled.
+type program struct {
+	manager.Manager
+	reconciled chan string
 }
 
-// TestLeaderElection runs two managers. The second one must read while it waits, and start its work when the first one
-// has lost the lease.
+func newProgram(t *testing.T, config *rest.Config, opts manager.Options) *program {
+	p := &program{newManager(t, config, opts), make(chan string, 100)}
+	work := reconcile.Func(func(_ context.Context, request reconcile.Request) (reconcile.Result, error) {
+		p.reconciled <- request.Name
+		return reconcile.Result{}, nil
+	})
+	require.NoError(t, ctrl.NewControllerManagedBy(p).For(&corev1.ConfigMap{}).Complete(work))
+	return p
+}
+
+// reconciles waits until the controller has reconciled the named ConfigMaps.
+func (p *program) reconciles(t *testing.T, names ...string) {
+	t.Helper()
+	for left := names; len(left) > 0; {
+		name := receive(t, p.reconciled)
+		left = slices.DeleteFunc(left, func(n string) bool { return n == name })
+	}
+}
+
+// receive receives from a channel. It fails the test after a minute.
+func receive[T any](t *testing.T, from <-chan T) (received T) {
+	t.Helper()
+	select {
+	case received = <-from:
+	case <-time.After(time.Minute):
+		t.Fatal("timeout")
+	}
+	return received
+}
+
+// TestLeaderElection runs a program that wins a leader election, loses it to a second program, restarts and wins it
+// again. Each program must read while it waits, and reconcile only while it is the leader.
 func TestLeaderElection(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()
@@ -245,62 +304,66 @@ func TestLeaderElection(t *testing.T) {
 	lease, deadline, retry := 3*time.Second, 2*time.Second, 200*time.Millisecond
 	opts := manager.Options{
 		LeaderElection: true, LeaderElectionID: "test", LeaderElectionNamespace: "default", LeaseDuration: &lease, RenewDeadline: &deadline, RetryPeriod: &retry,
+		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // all programs run in this process
 	}
-	first, second := newManager(t, config, opts), newManager(t, config, opts)
-	works := map[manager.Manager]*leading{}
-	for _, m := range []manager.Manager{first, second} {
-		works[m] = &leading{make(chan struct{})}
-		require.NoError(t, m.Add(works[m]))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	object := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	}
-	await := func(event <-chan struct{}, what string) {
+	read := func(p *program, name string) error {
+		return p.GetClient().Get(ctx, client.ObjectKeyFromObject(object(name)), object(name))
+	}
+	// create writes and reads the ConfigMap with a program's client, after a first read has started the informer.
+	create := func(p *program, name string) {
 		t.Helper()
-		select {
-		case <-event:
-		case <-time.After(time.Minute):
-			t.Fatal(what)
-		}
+		require.True(t, p.GetCache().WaitForCacheSync(ctx))
+		require.True(t, apierrors.IsNotFound(read(p, name)))
+		require.NoError(t, p.GetClient().Create(ctx, object(name)))
+		require.NoError(t, read(p, name))
 	}
+
+	first := newProgram(t, config, opts)
 	lost, _ := runManager(t, first)
-	await(first.Elected(), "the first manager did not win the election")
-	await(works[first].started, "the first manager did not start its work")
+	receive(t, first.Elected())
+	create(first, "by-first")
+	first.reconciles(t, "by-first")
+	second := newProgram(t, config, opts)
 	ended, stop := runManager(t, second)
-	require.True(t, second.GetCache().WaitForCacheSync(t.Context()))
-	for name, c := range map[string]client.Client{"first": first.GetClient(), "second": second.GetClient()} {
-		require.NoError(t, client.IgnoreNotFound(c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, &corev1.ConfigMap{})))
-		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-		require.NoError(t, c.Create(t.Context(), object))
-		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object), "a manager must read, even if it waits for the lease")
-	}
-	select {
-	case <-works[second].started:
-		t.Fatal("only the leader may work")
-	default:
-	}
+	create(second, "by-second")
+	first.reconciles(t, "by-second")
+	require.Empty(t, second.reconciled, "only the leader may work")
 
 	thief, err := client.New(config, client.Options{})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { // repeats after a conflict with the leader
 		held := &coordinationv1.Lease{}
-		require.NoError(t, thief.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "test"}, held))
+		require.NoError(t, thief.Get(ctx, client.ObjectKey{Namespace: "default", Name: "test"}, held))
 		held.Spec.HolderIdentity, held.Spec.LeaseDurationSeconds = new("thief"), new(int32(3))
-		err := thief.Update(t.Context(), held)
+		err := thief.Update(ctx, held)
 		return err == nil
 	}, time.Minute, time.Millisecond)
-	select {
-	case err := <-lost:
-		require.ErrorContains(t, err, "leader election lost")
-	case <-time.After(time.Minute):
-		t.Fatal("the first manager did not notice that it has lost the lease")
-	}
-	last := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "last"}}
-	require.NoError(t, first.GetClient().Create(t.Context(), last))
-	require.True(t, apierrors.IsNotFound(first.GetClient().Get(t.Context(), client.ObjectKeyFromObject(last), last)), "a read from a stopped cache must not wait")
-	await(second.Elected(), "the second manager did not win the election")
-	await(works[second].started, "the second manager did not start its work")
-	object := &corev1.ConfigMap{}
-	require.NoError(t, second.GetClient().Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "first"}, object))
-	require.NoError(t, second.GetClient().Delete(t.Context(), object))
-	require.True(t, apierrors.IsNotFound(second.GetClient().Get(t.Context(), client.ObjectKeyFromObject(object), object)))
+	require.ErrorContains(t, receive(t, lost), "leader election lost")
+	require.NoError(t, first.GetClient().Create(ctx, object("late")))
+	require.True(t, apierrors.IsNotFound(read(first, "late")), "a read from a stopped cache must not wait")
+	receive(t, second.Elected())
+	second.reconciles(t, "by-first", "by-second", "late")
+	require.NoError(t, second.GetClient().Delete(ctx, object("by-first")))
+	require.True(t, apierrors.IsNotFound(read(second, "by-first")))
+
+	again := newProgram(t, config, opts)
+	endedAgain, stopAgain := runManager(t, again)
+	create(again, "by-again")
+	second.reconciles(t, "by-again")
+	require.Empty(t, again.reconciled, "only the leader may work")
 	stop()
-	require.NoError(t, <-ended)
+	require.NoError(t, receive(t, ended))
+	require.NoError(t, thief.Delete(ctx, object("by-second")))
+	receive(t, again.Elected())
+	again.reconciles(t, "late", "by-again")
+	require.Eventually(t, func() bool { return apierrors.IsNotFound(read(again, "by-second")) }, time.Minute, time.Millisecond)
+	require.NoError(t, again.GetClient().Delete(ctx, object("late")))
+	require.True(t, apierrors.IsNotFound(read(again, "late")))
+	stopAgain()
+	require.NoError(t, receive(t, endedAgain))
 }
