@@ -6,6 +6,8 @@
 #   build.sh          build the missing programs
 #   build.sh --where  print the folder and build nothing
 #
+# The version of Kubernetes is that in go.mod, or $KUBE, for example 1.32.3.
+#
 # The folder is in $LISTWATCH_CACHE, or else in listwatch/ in $XDG_CACHE_HOME or
 # ~/.cache, so it is kept when a checkout is deleted. Its name contains a hash
 # of the inputs of the build, so an outdated binary is never used.
@@ -27,7 +29,9 @@ sha256() {
 }
 
 # The version of Kubernetes, such as v1.36.3. Linker flags set it in the servers.
-version=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' go.mod)
+pinned=$(awk '$1 == "k8s.io/kubernetes" { print $2; exit }' go.mod)
+version=${KUBE:-$pinned}
+version=v${version#v}
 IFS=. read -r major minor _ <<<"${version#v}"
 ldflags='-s -w'
 for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
@@ -36,11 +40,28 @@ for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 done
 build=(go build -trimpath -buildvcs=false "-ldflags=$ldflags")
 
+# Writes a module to $1 that builds a version other than that in go.mod. Its
+# go.mod is that of Kubernetes, so the servers have the dependencies of that
+# release. The modules that Kubernetes replaces with folders are published
+# as v0 with the same minor and patch version.
+write_module() {
+	go mod download "k8s.io/kubernetes@$version" 1>&2
+	mkdir -p "$1/cmd"
+	cp -R cmd/kube "$1/cmd"
+	sed -e 's|^module .*|module kube|' -e "s|=> \./staging/src/\(.*\)|=> \1 v0.${version#v1.}|" \
+		"$(go env GOMODCACHE)/cache/download/k8s.io/kubernetes/@v/$version.mod" >"$1/go.mod"
+	printf '\nrequire k8s.io/kubernetes %s\n' "$version" >>"$1/go.mod"
+}
+
 # The hash covers only the lines of go.mod about Kubernetes and etcd, so a new
 # dependency of the tests does not require another build.
 key=$({
 	printf '%s\n' "${build[*]}"
-	grep -E 'k8s\.io/|go\.etcd\.io/' go.mod | sed 's| // indirect||' | sort
+	if [[ $version == "$pinned" ]]; then
+		grep -E 'k8s\.io/|go\.etcd\.io/' go.mod | sed 's| // indirect||' | sort
+	else
+		declare -f write_module
+	fi
 	cat cmd/kube/*.go
 	go version
 } | sha256 | cut -c1-16)
@@ -74,8 +95,14 @@ pid=
 trap 'if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; fi; rm -rf "$temporary"' EXIT
 trap 'exit 130' INT TERM
 
+source=.
+if [[ $version != "$pinned" ]]; then
+	source=$temporary/module
+	write_module "$source"
+	build+=(-mod=mod) # adds the checksums to go.sum
+fi
 SECONDS=0
-"${build[@]}" -o "$temporary/" ./cmd/kube k8s.io/kubernetes/cmd/kubectl 1>&2 &
+(cd "$source" && exec "${build[@]}" -o "$temporary/" ./cmd/kube k8s.io/kubernetes/cmd/kubectl) 1>&2 &
 pid=$!
 next=60
 while kill -0 "$pid" 2>/dev/null; do

@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -72,13 +73,12 @@ func names(l list) (names []string) {
 	return names
 }
 
-func TestServerVersionMatchesModule(t *testing.T) {
+func TestServerVersion(t *testing.T) {
 	c := shared.Get(t)
 	var version struct{ GitVersion, Major, Minor string }
 	do(t, c, http.StatusOK, http.MethodGet, "/version", "", &version)
-	assert.Equal(t, "v1.36.3", version.GitVersion)
-	assert.Equal(t, "1", version.Major)
-	assert.Equal(t, "36", version.Minor)
+	assert.Equal(t, "v"+cmp.Or(os.Getenv("KUBE"), "1.36.3"), version.GitVersion)
+	assert.Equal(t, version.Major+"."+version.Minor, version.GitVersion[1:5])
 }
 
 func TestNamespaceAndConfigMap(t *testing.T) {
