@@ -99,8 +99,8 @@ func echoes(forms []form) []Scenario {
 		echo(forms, "member", "writes the token as the whole body or in malformed JSON", func(c *call, s string) {
 			c.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[c.nth%4])
 		}),
-		echo(forms, "html", "writes a page in which the token crosses the 200-byte truncation limit", func(c *call, s string) {
-			c.reply(502, "", "<html>"+strings.Repeat("p", 150+c.nth*3%50)+s+"</html>")
+		echo(forms, "html", "writes a text in which the token crosses the 200-byte truncation limit", func(c *call, s string) {
+			c.reply(502, "", "Error: "+strings.Repeat("p", 150+c.nth*3%50)+s)
 		}),
 		echo(forms, "reason", "writes the token in the status line", func(c *call, s string) {
 			c.say([]string{"HTTP/1.1 500 ", "HTTP/1.1 ", "HTTP/", "HTTP/1.1 99999 ", ""}[c.nth%5] + s + "\r\nConnection: close\r\n\r\n")
