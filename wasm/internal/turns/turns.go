@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -144,8 +146,14 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 	}
 	slot, err = w.of.Take(w.ctx, true)
 	brief := *w.req
-	brief.Query = "timeoutSeconds=2&" + w.req.Query // comes first, because servers use the first value of a repeated parameter
+	brief.Query = withTimeout(w.req.Query)
 	return slot, &brief, err
+}
+
+// withTimeout replaces the timeout in the query of a watch with two seconds.
+func withTimeout(query string) string {
+	others := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool { return strings.HasPrefix(part, "timeoutSeconds=") })
+	return strings.Join(append(others, "timeoutSeconds=2"), "&")
 }
 
 // Close closes the response and returns the slot. It does nothing while the watch holds no slot, for example after a

@@ -174,7 +174,7 @@ func TestWaitingWatchRequestsShortTimeout(t *testing.T) {
 		require.NoError(t, body.Close())
 		query, err := url.ParseQuery(far.queries[0])
 		require.NoError(t, err)
-		require.Equal(t, "2", query.Get("timeoutSeconds"))
+		require.Equal(t, []string{"2"}, query["timeoutSeconds"])
 		require.Equal(t, "7", query.Get("resourceVersion"))
 		require.Equal(t, []bool{false, true}, s.asked)
 		require.Equal(t, 1, waits)
