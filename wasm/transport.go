@@ -58,6 +58,29 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 	}
 }
 
+// located adds the URL to error responses that do not come from an API server, or that name no collection. Both often mean
+// that the URL is wrong.
+type located struct {
+	lw.Transport
+	server string
+}
+
+func (t *located) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
+	body, err := t.Transport.Open(ctx, req)
+	if status, ok := errors.AsType[*lw.StatusError](err); ok && (status.Reason == "" || status.Code == 404) {
+		err = &locatedError{err, t.server + req.Path}
+	}
+	return body, err
+}
+
+type locatedError struct {
+	error
+	url string
+}
+
+func (e *locatedError) Error() string { return e.error.Error() + " (" + e.url + ")" }
+func (e *locatedError) Unwrap() error { return e.error }
+
 // slotRequester returns a func that asks the host for a slot. slots.js answers "slot", "busy", or "" if the watch needs
 // no slot.
 func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {

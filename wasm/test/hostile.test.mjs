@@ -145,7 +145,7 @@ test('a cross-origin redirect sends no credentials, and fails if there are custo
 test('a token in an error response is hidden', async (t) => {
   const url = await listen((request, response) => { response.writeHead(401).end(`no: ${request.headers.authorization}`) })
   const { cause } = await causeOf(t, url, { token: 'eyJ.pa55word' })
-  assert.equal(cause.message, 'the server answered 401: no: Bearer …')
+  assert.equal(cause.message, `the server answered 401: no: Bearer … (${url}/api/v1/pods)`)
 })
 
 test('100,000 small events for one object are applied', async (t) => {
@@ -160,3 +160,29 @@ test('100,000 small events for one object are applied', async (t) => {
   assert.equal(pods.size, 1)
 })
 
+
+test('an error response without a Status names the URL, and shows no HTML', async (t) => {
+  const url = await listen((request, response) => { response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html><head><title>404 Not Found</title></head></html>\r\n') })
+  const { cause } = await causeOf(t, `${url}/k8s`, { resource: 'apps/v1/deployments', namespace: 'shop' })
+  assert.deepEqual([cause.code, cause.message], ['not-found', `the server answered 404 (${url}/k8s/apis/apps/v1/namespaces/shop/deployments)`])
+})
+
+test('every request has each parameter once, even if the server rejects WebSockets', async (t) => {
+  const { WebSocket } = globalThis
+  t.after(() => { globalThis.WebSocket = WebSocket })
+  globalThis.WebSocket = class {
+    constructor() { setImmediate(() => this.onerror?.()) }
+    close() {}
+  }
+  const queries = []
+  const list = JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '5' }, items: [] })
+  const url = await listen((request, response) => {
+    const { searchParams } = new URL(request.url, 'http://host')
+    queries.push([...searchParams.keys()])
+    if (searchParams.has('watch')) response.writeHead(500).end('no watches')
+    else response.end(list)
+  })
+  await causeOf(t, url, { transport: 'ws', streamingLists: false })
+  assert.ok(queries.some((names) => names.includes('timeoutSeconds')), `${queries}`)
+  for (const names of queries) assert.deepEqual(names, [...new Set(names)])
+})
