@@ -20,20 +20,19 @@ func isPermanent(err error) bool {
 // errorFields returns the code and the message of an error, and the status code and the reason of its error response.
 // Without an error response, the last two strings are empty.
 func errorFields(err error) []string {
-	fields := []string{errorCode(err), errorText(err), "", ""}
+	fields := []string{errorCode(err), forJS(err.Error()), "", ""}
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		fields[2], fields[3] = strconv.Itoa(status.Code), status.Reason
 	}
 	return fields
 }
 
-// errorText returns the message of an error for JavaScript. The message names options of listWatch instead of Go
-// options.
-func errorText(err error) string {
-	text := err.Error()
+// forJS replaces the names of Go options in the text of an error or a warning with those of listWatch.
+func forJS(text string) string {
 	for _, names := range [...][2]string{
 		{": raise ClientOptions.MaxFrame if this is expected", ""}, // listWatch has no such option
 		{"raise the limit in LimitObjects", "raise maxObjects"},
+		{"Options.NoStreamingList", "streamingLists: false"},
 		{": split \"apps/v1\" into Group and Version, and use Name for an object", ""},
 		{"lw: Resource", "listwatch: the resource"},
 		{"lw: path \"", "listwatch: the path \""},

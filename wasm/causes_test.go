@@ -36,7 +36,7 @@ func tooManyObjects(t *testing.T) (err error) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true, Warn: discard})
+	informer := cache.NewInformer(client, &lw.Options{NoStreamingList: true, Warn: func(string, ...any) {}})
 	informer.LimitObjects(1)
 	for event := range informer.Follow(ctx) {
 		if event.Type == lw.Interrupted {

@@ -107,7 +107,7 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 		LabelSelector: c.stringField("labelSelector"), FieldSelector: c.stringField("fieldSelector"),
 		NoStreamingList: !streaming,
 		Wake:            c.wake,
-		Warn:            discard,
+		Warn:            c.warn,
 		StopOn: func(cause error) bool {
 			// Servers before Kubernetes 1.32 reject streaming lists with 422. The stream then sends an ordinary list.
 			if mayReject && errorCode(cause) == "invalid" {
@@ -124,8 +124,8 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 	return informer, nil
 }
 
-// discard ignores warnings, because the host receives the same errors as interruptions.
-func discard(string, ...any) {}
+// warn sends a warning of the stream to the host. The pages log it, because nobody reads the console of a shared worker.
+func (c *collection) warn(msg string, args ...any) { c.send(warning, forJS(jsx.LogText(msg, args...))) }
 
 func (c *collection) stringField(name string) string { return c.command.Get(name).String() }
 
@@ -219,7 +219,7 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 func (c *collection) sendWaiting() {
 	c.turns = true
 	c.send(interrupted, "turns", "watches take turns on two connections, because neither HTTP/2 nor WebSocket is available; "+
-		"enable HTTP/2 on the server or allow WebSockets", "", "", "0", "")
+		"enable HTTP/2 on the server, or allow WebSockets in each proxy, for example with the option ws: true of Vite's proxy", "", "", "0", "")
 }
 
 // sendStopped reports to the host why the collection cannot start. No more records follow. It sends nothing if the host
@@ -228,5 +228,5 @@ func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return
 	}
-	c.send(stopped, "invalid", errorText(err), "", "", "0", "")
+	c.send(stopped, "invalid", forJS(err.Error()), "", "", "0", "")
 }

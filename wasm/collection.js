@@ -1,14 +1,17 @@
-/** @import { Change as PublicChange, ListWatch, State } from './types.js' */
+/** @import { Change as PublicChange, ListWatch, ListWatchOptions, State } from './types.js' */
 /** @import { Opener } from './connect.js' */
 /** @import { Client } from './host.js' */
 /** @import { Spec } from './spec.js' */
 
-import { ADDED, DELETED, INTERRUPTED, SAVED, MODIFIED, SYNCED, UNSAVED, decode } from './records.js'
+import { ADDED, DELETED, SAVED, MODIFIED, SYNCED, UNSAVED, WARNING, decode } from './records.js'
 import { Mirror } from './mirror.js'
 import { Change, Changes } from './change.js'
 import { Snapshot } from './snapshot.js'
-import { replay } from './replay.js'
+import { interrupted, replay } from './replay.js'
+import { callSafely, report } from './report.js'
 import { ListWatchError } from './error.js'
+
+const MAX_RESTARTS = 3 // the limit of automatic restarts within a minute, so that a fault that persists does not load the server
 
 /** @typedef {{ queue: Changes, notify: () => void }} Subscriber its undelivered changes, and a function that delivers them */
 
@@ -24,8 +27,14 @@ export class Collection {
   #due = false // whether a timer or an animation frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
+  /** @type {Opener | undefined} */
+  #link
   /** @type {(() => void) | undefined} closes the collection in the host */
   #end
+  #begin
+  #trace
+  /** @type {number[]} the times of the automatic restarts within the last minute */
+  #restarts = []
   /** @type {Promise<void> | undefined} */
   #synced
   #settle = () => {} // resolves or rejects #synced if the outcome is known
@@ -36,7 +45,7 @@ export class Collection {
   /** @type {State | undefined} the state after the collection stopped */
   #last
   #unlisten
-  /** @type {Set<string> | undefined} after the worker was replaced: the keys that the new worker has not sent yet */
+  /** @type {Set<string> | undefined} after the collection was reopened: the keys that the new watch has not sent yet */
   #unconfirmed
   /** @type {Mirror['resuming']} the closed watch whose successor #timer waits for */
   #resuming
@@ -46,24 +55,29 @@ export class Collection {
   /**
    * @param {Spec} spec
    * @param {(() => Promise<string>) | undefined} token
-   * @param {AbortSignal | undefined} signal
+   * @param {Pick<ListWatchOptions, 'signal' | 'trace'>} options
    * @param {() => Promise<Opener>} connect
    */
-  constructor(spec, token, signal, connect) {
+  constructor(spec, token, { signal, trace }, connect) {
     this.#mirror = new Mirror(Object.keys(spec.indexes))
+    this.#trace = trace
     const abort = () => this.#fail(new ListWatchError('aborted', 'listwatch: aborted', { cause: signal?.reason }))
     this.#unlisten = () => signal?.removeEventListener('abort', abort)
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
-    else connect().then((link) => this.#open(link, spec, token)).catch((error) => this.#fail(error))
+    this.#begin = () => {
+      signal?.addEventListener('abort', abort)
+      if (signal?.aborted) abort()
+      else connect().then((link) => this.#open(link, spec, token)).catch((error) => this.#fail(error))
+    }
+    this.#begin()
   }
 
   /** @param {Opener} link @param {Spec} spec @param {Client['token']} token */
   #open(link, spec, token) {
     if (this.#stopped) return
+    this.#link = link
     this.#immediate = !!link.immediate
     const end = link.open(spec, {
-      records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
+      records: (bytes) => this.#records(bytes), failed: (error) => this.#failed(error),
       state: () => this.#mirror.state, replay: () => replay(this.#mirror, this.#unconfirmed), token,
     })
     if (this.#stopped) end()
@@ -109,6 +123,12 @@ export class Collection {
   #add(subscriber) {
     this.#subscribers.add(subscriber)
     return () => { this.#subscribers.delete(subscriber) }
+  }
+
+  retry() {
+    const { phase, cause } = this.state
+    if (phase !== 'stopped') this.#link?.wake()
+    else if (cause && cause.code !== 'aborted') this.#reopen(cause)
   }
 
   close() {
@@ -158,6 +178,7 @@ export class Collection {
   #records(bytes) {
     if (this.#stopped) return
     decode(bytes, (kind, fields) => {
+      report(kind, fields, this.#trace)
       if (!this.#unconfirmed || this.#confirm(kind, fields)) this.#apply(kind, fields)
     })
     this.#snapshot = undefined
@@ -190,19 +211,33 @@ export class Collection {
     }
   }
 
-  /** Keeps the objects of a worker that died. The next worker sends all objects again. */
-  #lost() {
+  /** Handles the failure of the watch. A collection restarts after a crash. @param {ListWatchError} error */
+  #failed(error) {
+    const now = Date.now()
+    this.#restarts = this.#restarts.filter((at) => now - at < 60_000)
+    if (error.code !== 'crashed' || this.#restarts.push(now) > MAX_RESTARTS) return this.#fail(error)
+    report(WARNING, [`${error.message}; the collection restarts`], this.#trace)
+    this.#reopen(error)
+  }
+
+  /** Opens the collection again, and keeps its objects until the new watch has sent all objects. @param {ListWatchError} cause */
+  #reopen(cause) {
+    this.#end?.()
+    if (this.#stopped) this.#synced = undefined // may be rejected
+    this.#end = this.#stopped = this.#failure = this.#last = undefined
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, [''])
-    this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker ended; a new one is starting', '', '', '0', '1'])
+    const [kind, ...fields] = interrupted(cause, undefined, '1')
+    this.#apply(kind, fields)
     this.#expectResume()
     this.#snapshot = undefined
     this.#notifySoon()
+    this.#begin()
   }
 
   /**
-   * Tracks which objects a new worker has sent. When its list is complete, the other objects are deleted. Returns whether
-   * to apply the record. An object that the worker loaded from IndexedDB is ignored unless it is newer than the known one.
+   * Tracks which objects a new watch has sent. When its list is complete, the other objects are deleted. Returns whether to
+   * apply the record. An object that was loaded from IndexedDB is ignored unless it is newer than the known one.
    * @param {number} kind
    * @param {string[]} fields
    */
@@ -235,11 +270,7 @@ export class Collection {
   #notify() {
     for (const subscriber of [...this.#subscribers]) {
       if (!this.#subscribers.has(subscriber)) continue // an earlier callback removed this subscriber
-      try {
-        subscriber.notify()
-      } catch (error) {
-        queueMicrotask(() => { throw error }) // reports the error without skipping the other subscribers
-      }
+      callSafely(() => subscriber.notify())
     }
   }
 

@@ -14,7 +14,7 @@ import { isBytes, wasmURL } from './source.js'
 /**
  * The part of a link that collections use. If `immediate` is true, changes reach subscribers at once instead of in the
  * next frame.
- * @typedef {Pick<Link, 'open'> & { immediate?: boolean }} Opener
+ * @typedef {Pick<Link, 'open' | 'wake'> & { immediate?: boolean }} Opener
  */
 
 /** @type {Mode[]} in the order in which they are tried */

@@ -13,7 +13,7 @@ export function declarations() {
   const types = withoutImports(readFileSync(root + 'types.d.ts', 'utf8'))
   return {
     'index.d.ts': join(`${HEADER} types.d.ts, error.js and index.js.`, types, emitted('error.d.ts'), emitted('index.d.ts')),
-    'react.d.ts': join(`${HEADER} react.js and hooks.d.ts.`, "import type { Item, KubernetesObject, ListWatchError, ListWatchOptions, Phase, Snapshot, Typed } from './index.js'",
+    'react.d.ts': join(`${HEADER} react.js and hooks.d.ts.`, "import type { HookOptions, Item, KubernetesObject, ListWatchError, ListWatchOptions, Phase, Snapshot, Typed } from './index.js'",
       emitted('react.d.ts'), withoutImports(readFileSync(root + 'hooks.d.ts', 'utf8'))),
     'testing.d.ts': join(`${HEADER} testing.js.`, "import type { KubernetesObject } from './index.js'", emitted('testing.d.ts')),
     'openshift.d.ts': join(`${HEADER} openshift.js.`, "import type { KubernetesObject, ListWatchOptions } from './index.js'", emitted('openshift.d.ts')),

@@ -153,6 +153,7 @@ export const idOf = (resource) => placeOf(/** @type {Spec} */ (resourceOf({ reso
  */
 export function resourceIdOf({ apiVersion = '', kind }, resource) {
   if (resource !== undefined) return idOf(resource)
-  if (!apiVersion || !kind) throw new Error('listwatch: set apiVersion and kind on the object, or pass { resource: "pods" }')
+  if (!kind) throw new Error('listwatch: set kind on the object, or pass { resource: "pods" }')
+  if (!apiVersion) return idOf(pluralOf(kind)) // a built-in resource
   return `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${pluralOf(kind)}`
 }

@@ -1,24 +1,10 @@
 import type { ListWatchError } from './error.js'
-import type { Item, KubernetesObject, ListWatchOptions, Phase, Snapshot } from './types.js'
+import type { HookOptions, Item, KubernetesObject, ListWatchOptions, Phase, Snapshot } from './types.js'
 
 /** The options of a hook. There is no `signal`, because the collection is closed when no component uses it. */
-export interface UseListWatchOptions<I extends string = string> extends Omit<ListWatchOptions<I>, 'signal'> {
+export interface UseListWatchOptions<I extends string = string> extends Omit<ListWatchOptions<I>, 'signal'>, HookOptions {
   /** The namespaces to show. Each has its own watch, and the hook merges them into one list. It replaces `namespace`. */
   namespaces?: readonly string[] | undefined
-  /**
-   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts
-   * within this time shows the objects in its first render. A collection that failed is closed at once.
-   *
-   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit to another tab.
-   */
-  keepAlive?: number | undefined
-  /**
-   * If the options change, continues to show the previous objects until the list for them is complete. Until then, `loaded` is
-   * true, the phase is `"stale"`, and `by` returns no items for an index that the previous options lack.
-   *
-   * Default: `false`.
-   */
-  keepPrevious?: boolean | undefined
 }
 
 /** The result of `useListWatch`. It is the same value until an object or the state changes. */
@@ -36,6 +22,8 @@ export interface ListView<T = KubernetesObject, I extends string = string> exten
    * The errors by namespace; the key `""` stands for all namespaces. If one namespace fails, the others keep working.
    */
   readonly errors: Readonly<Record<string, ListWatchError>>
+  /** Tries again at once; see `ListWatch.retry`. It is the same function in every render. */
+  readonly retry: () => void
 }
 
 /** The result of `useObject`. It is the same value until one of its members changes. */
@@ -47,7 +35,12 @@ export interface ObjectView<T = KubernetesObject> {
   readonly error: ListWatchError | undefined
   /** The phase of the collection that contains the object. Only `"live"` means that the object is current. */
   readonly phase: Phase
+  /** Tries again at once; see `ListWatch.retry`. It is the same function in every render. */
+  readonly retry: () => void
 }
+
+/** The default of the index names if a call has type arguments, so that misspelled names are errors. */
+export type MissingIndexes = 'Add the names of the indexes, for example useListWatch<Pod, "node">(…), or use listOptions<Pod>()'
 
 /**
  * Appears in the compiler's error message if the type of the selection is missing. TypeScript infers either all type

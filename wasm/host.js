@@ -18,7 +18,6 @@ import { Persistence } from './persist.js'
 /**
  * The additional functions of a client in a page.
  * @typedef {object} PageMembers
- * @property {() => void} lost reports that the worker ended; the next worker sends all objects again
  * @property {() => State} state
  * @property {() => Iterable<Uint8Array>} replay returns records that recreate the collection in another page
  * @typedef {Client & PageMembers} PageClient

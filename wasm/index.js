@@ -1,13 +1,14 @@
 // The entry point of the package. index.d.ts is generated from this file and from types.d.ts.
 
-/** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions, Typed } from './types.js' */
+/** @import { HookOptions, InitOptions, KubernetesObject, ListWatch, ListWatchOptions, Typed } from './types.js' */
 /** @import { Link, Opener } from './connect.js' */
 
 import { Collection } from './collection.js'
 import { connect } from './connect.js'
+import { ListWatchError } from './error.js'
 import { specOf } from './spec.js'
 
-export { ListWatchError } from './error.js'
+export { ListWatchError }
 
 /**
  * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package use this link.
@@ -62,7 +63,7 @@ function reset(failed) {
  */
 export function listWatch(options) {
   const { spec, token } = specOf(options)
-  return new Collection(spec, token, options.signal, linked)
+  return new Collection(spec, token, options, linked)
 }
 
 /**
@@ -70,7 +71,7 @@ export function listWatch(options) {
  * `const pods = listOptions<Pod>()({ resource: 'pods', indexes: { node: 'spec.nodeName' } })`. The type checker then
  * knows the object type and the index names in `listWatch(pods)` and `useListWatch(pods, (list) => list.size)`.
  * @template [T=KubernetesObject]
- * @returns {<I extends string = string>(options: ListWatchOptions<I>) => ListWatchOptions<I> & Typed<T>}
+ * @returns {<I extends string = string>(options: ListWatchOptions<I> & HookOptions) => ListWatchOptions<I> & HookOptions & Typed<T>}
  */
 export function listOptions() {
   return (options) => options
@@ -83,6 +84,20 @@ async function linked() {
   const loaded = init(last), current = /** @type {Promise<Link>} */ (connecting)
   await loaded
   return current
+}
+
+/**
+ * Deletes all collections that the option `persist` has saved for this origin, for example when a user signs out. Open
+ * collections stay open, but are no longer saved. The promise resolves when the data is deleted.
+ * @returns {Promise<void>}
+ */
+export async function deletePersisted() {
+  if (!globalThis.indexedDB) return // nothing can be saved
+  const deleting = indexedDB.deleteDatabase('listwatch')
+  await new Promise((resolve, reject) => {
+    deleting.onsuccess = resolve
+    deleting.onerror = () => reject(new ListWatchError('storage', `listwatch: the saved collections could not be deleted: ${deleting.error?.message}`))
+  })
 }
 
 /**

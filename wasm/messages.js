@@ -225,4 +225,4 @@ export const errorOf = ({ code = 'crashed', message, status, reason }) => new Li
  * @param {unknown} [cause]
  */
 export const crashed = (subject, cause) => (cause instanceof ListWatchError ? cause
-  : new ListWatchError('crashed', `listwatch: ${subject}${suffixOf(cause)}; open the collection again`, { cause }))
+  : new ListWatchError('crashed', `listwatch: ${subject}${suffixOf(cause)}`, { cause }))

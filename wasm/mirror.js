@@ -230,7 +230,7 @@ export class Mirror {
   /** Ends the phase live. The collection calls it if a cleanly closed watch has not resumed in time. */
   expire() {
     if (!this.resuming) return
-    this.#setPhase('stale', { cause: this.#now.cause ?? this.resuming.cause })
+    this.#setPhase('stale', { cause: this.resuming.cause }) // replaces the cause "turns", which does not explain a broken connection
     this.resuming = undefined
   }
 

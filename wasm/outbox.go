@@ -21,6 +21,7 @@ const (
 	stopped
 	switched
 	page
+	warning
 )
 
 // outbox collects records and sends them to the host in batches, because every call of JavaScript has a cost. It sends a

@@ -2,12 +2,11 @@
 // Implements the React binding. react.d.ts is generated from this file and from hooks.d.ts.
 
 /** @import { KubernetesObject, Typed } from './types.js' */
-/** @import { ListView, MissingType, ObjectView, UseListWatchOptions } from './hooks.js' */
-/** @import { Options } from './lists.js' */
-/** @import { View } from './view.js' */
+/** @import { ListView, MissingIndexes, MissingType, ObjectView, UseListWatchOptions } from './hooks.js' */
+/** @import { Options, View } from './lists.js' */
 
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import { Lists, listsOf, nameOfLists } from './lists.js'
+import { Lists } from './lists.js'
 
 /**
  * Follows a collection while the component is mounted, and returns its current objects and state. With `null`, it opens
@@ -21,10 +20,13 @@ import { Lists, listsOf, nameOfLists } from './lists.js'
  * collection only if they have the same token function, so define it outside of the components. A component that
  * switches to another user needs a new `key`.
  *
+ * A collection that has failed tries again when `retry` is called, when the token function returns another token in a later
+ * render, and when a component mounts, at most once per second.
+ *
  * TypeScript infers the names of inline `indexes` only if the call has no type arguments. To set the object type and
  * infer the names, use `listOptions`.
  * @template [T=KubernetesObject]
- * @template {string} [I=string]
+ * @template {string} [I=MissingIndexes]
  * @overload
  * @param {UseListWatchOptions<I> & Typed<T> | null | undefined} options
  * @returns {ListView<T, I>}
@@ -84,7 +86,7 @@ export function useObject(options) {
 const whole = (/** @type {any} */ all) => all
 const onlyList = (/** @type {Record<string, View>} */ { list }) => list
 /** @param {View} list */
-const objectOf = ({ items, loaded, error, state: { phase } }) => ({ object: items[0]?.object, loaded, error, phase })
+const objectOf = ({ items, loaded, error, retry, state: { phase } }) => ({ object: items[0]?.object, loaded, error, phase, retry })
 /** @param {Record<string, unknown>} a @param {Record<string, unknown>} b */
 const haveEqualMembers = (a, b) => Object.keys(a).every((name) => Object.is(a[name], b[name]))
 
@@ -97,10 +99,10 @@ const haveEqualMembers = (a, b) => Object.keys(a).every((name) => Object.is(a[na
  * @returns {S}
  */
 function useLists(options, pick, select, isEqual) {
-  const given = listsOf(options)
+  const given = new Lists(options)
   /** @type {{ current: { lists: Lists, selection: any } | undefined }} the lists and the selection that the last render showed */
   const shown = useRef(undefined)
-  const lists = useMemo(() => new Lists(given, shown.current?.lists), [nameOfLists(given)])
+  const lists = useMemo(() => given.after(shown.current?.lists), [given.name])
   const subscribe = useCallback((/** @type {() => void} */ notify) => lists.join(notify), [lists])
   const getSelection = useMemo(() => selector(() => pick(lists.views()), select, isEqual, shown), [lists, select, isEqual])
   const getServerSelection = useMemo(() => selector(() => pick(lists.empty), select, isEqual, shown), [lists, select, isEqual])

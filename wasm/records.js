@@ -10,17 +10,18 @@
 // - SWITCHED: reason for using another transport
 // - ACTIVITY: time of the last data, version, start of the phase or nothing
 // - UNSAVED: reason, or "" to clear it
+// - WARNING: text for the console
 //
 // The version is the resourceVersion that the collection has reached, or "" if the record does not change it.
 
 export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
-  STOPPED = 9, SWITCHED = 10, PAGE = 11
+  STOPPED = 9, SWITCHED = 10, PAGE = 11, WARNING = 12
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
-export const SAVED = 12
+export const SAVED = 13
 /** The activity before the receiver joined: of the earlier page that saved the objects, or of the page that replays them. */
-export const ACTIVITY = 13
+export const ACTIVITY = 14
 /** Whether and why the collection is not saved. */
-export const UNSAVED = 14
+export const UNSAVED = 15
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // despite its name, the option keeps a byte order mark
 const encoder = new TextEncoder()

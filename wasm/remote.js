@@ -7,24 +7,19 @@
 import { ListWatchError } from './error.js'
 import { later } from './later.js'
 import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
-import { Channel, PROTOCOL, crashed, errorOf } from './messages.js'
+import { Channel, PROTOCOL, crashed, errorOf, messageOf } from './messages.js'
 import { notStarted, spawn } from './spawn.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
-const RESPONSE_TIMEOUT = 5000 // in ms; the longest wait for the first answer of a shared worker, which may just have closed
+// The longest wait for the first answer of a worker, in ms. A shared worker may just have closed. A dedicated worker is new,
+// so it only needs time to load.
+const RESPONSE_TIMEOUT = { shared: 5000, worker: 20_000 }
 
-/**
- * The worker of a page. The states are:
- * - `starting`: the worker is not ready. Before the first start, no collection may be opened. Collections that are opened
- *   while a worker is replaced wait for the new worker.
- * - `ready`: the worker runs the collections. If the worker dies, a new one starts.
- * - `failed`: all collections have failed, and later ones fail immediately.
- */
+/** A worker that runs the collections of a page. After a failure, it stays failed, and the page needs another one. */
 export class Remote {
-  /** @type {'starting' | 'ready' | 'failed'} */
-  #state = 'starting'
-  /** @type {ListWatchError | undefined} the cause of the state `failed` */
+  #ready = false // whether collections can be opened
+  /** @type {ListWatchError | undefined} the reason why the worker has failed */
   #error
   #mode
   #wasm
@@ -39,7 +34,6 @@ export class Remote {
   /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   #opened = new Map()
   #last = 0 // the number of the last collection
-  #unproven = false // whether the worker is a replacement in which no collection has been live yet
   /** @type {Set<string>} the servers that #preconnect has contacted */
   #preconnected = new Set()
   /** Whether the worker failed before its first answer. The browser may not allow this kind of worker, but another one. */
@@ -49,7 +43,7 @@ export class Remote {
    * @param {'shared' | 'worker'} mode
    * @param {Source} wasm
    * @param {string | undefined} script the absolute URL of the worker's script
-   * @param {() => void} failed is called when the state changes from `ready` to `failed`
+   * @param {() => void} failed is called if the worker fails after it has started
    */
   constructor(mode, wasm, script, failed) {
     this.#mode = mode
@@ -58,31 +52,37 @@ export class Remote {
     this.#failed = failed
   }
 
-  /** Starts a worker. The promise rejects with a ListWatchError if the worker does not start. */
-  async start() {
-    this.#state = 'starting'
+  /**
+   * Starts the worker. The promise rejects with a ListWatchError if the worker does not start.
+   *
+   * Chromium may connect a page to a shared worker that has just closed and never answers, so a shared worker has two
+   * attempts. This is harmless for a worker that is only slow: it closes the first connection, whose lock is released.
+   * @returns {Promise<void>}
+   */
+  async start(attempts = this.#mode === 'shared' ? 2 : 1) {
+    /** @type {URL | undefined} */
+    let url
     this.refused = true // until the first answer
     try {
-      if (this.#mode === 'shared') this.#lock ??= await holdLifetimeLock()
-      const { port, stop, url } = spawn(this.#mode, this.#script, ({ message }) =>
-        down(this.refused ? notStarted(this.#mode, url, message) : crashed('the worker failed', message)))
-      this.#stop = stop
+      if (this.#mode === 'shared') this.#lock = await holdLifetimeLock() // a dedicated worker ends with the page
+      const spawned = spawn(this.#mode, this.#script, ({ message }) =>
+        down(this.refused ? notStarted(this.#mode, spawned.url, message) : crashed('the worker failed', message)))
+      this.#stop = spawned.stop
+      url = spawned.url
       const down = (/** @type {unknown} */ error) => this.#workerFailed(channel, error)
-      const channel = this.#channel = this.#listen(port, down)
-      // A dedicated worker needs no timeout, because it is new, and no lock, because it ends with the page.
-      const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }, this.#mode === 'shared' ? RESPONSE_TIMEOUT : 0).finally(() => {
+      const channel = this.#channel = this.#listen(spawned.port, down)
+      const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }, RESPONSE_TIMEOUT[this.#mode]).finally(() => {
         this.refused = channel.ended
       })
-      if (lock) lifetimeEnd(lock).then(() => this.#replace(channel)).catch(down)
+      if (lock) lifetimeEnd(lock).then(() => down(crashed('the worker is gone'))).catch(down)
       await channel.call({ type: 'load', wasm: this.#wasm })
-      this.#state = 'ready'
+      this.#ready = true
     } catch (error) {
       const failure = this.#close(error)
       if (failure.code !== 'silent') throw failure
-      // Chromium may connect a page to a shared worker that has just closed and never answers, so try again until a
-      // worker answers. This is harmless for a worker that is only slow: it closes the first connection, whose lock is
-      // released.
-      await this.start()
+      if (attempts > 1) return this.start(attempts - 1)
+      this.refused = true
+      throw url ? notStarted(this.#mode, url, failure) : failure
     }
   }
 
@@ -102,43 +102,18 @@ export class Remote {
   }
 
   /**
-   * Handles an error that affects the whole worker.
+   * Handles an error that affects the whole worker. A shared worker may crash together with another tab, and the browser
+   * may end any worker.
    * @param {WorkerChannel} channel
    * @param {unknown} error
    */
   #workerFailed(channel, error) {
     if (channel !== this.#channel) return
-    channel.end(error) // rejects the pending call of start(), unless the state is ready
-    if (this.#state === 'ready') this.#fail(error)
-  }
-
-  /**
-   * Replaces a worker that has died. A shared worker may crash together with another tab, and the browser may end any
-   * worker. A replacement that dies before a collection is live is not replaced, because the next worker could crash,
-   * too.
-   * @param {WorkerChannel} channel
-   */
-  async #replace(channel) {
-    if (channel !== this.#channel) return
-    const gone = crashed('the worker is gone')
-    if (this.#state !== 'ready' || this.#unproven) return this.#workerFailed(channel, gone)
-    channel.end(gone)
-    this.#unproven = true
-    try {
-      for (const { client } of this.#opened.values()) client.lost()
-      await this.start()
-      for (const [collection, { spec }] of this.#opened) this.#send({ type: 'open', collection, spec })
-    } catch (error) {
-      this.#fail(error)
-    }
-  }
-
-  /** @param {unknown} error */
-  #fail(error) {
-    this.#state = 'failed'
+    channel.end(error) // rejects the pending call of start(), unless the worker is ready
+    if (!this.#ready) return
     const failure = this.#error = this.#close(error)
     this.#failed() // runs first, so that a client that reopens its collection gets a new worker
-    for (const { client } of this.#opened.values()) client.failed(failure)
+    for (const { client } of [...this.#opened.values()]) client.failed(failure)
   }
 
   /**
@@ -154,11 +129,6 @@ export class Remote {
     return crashed('the worker failed', error)
   }
 
-  /** @param {FromPage} message */
-  #send(message) {
-    if (this.#state === 'ready') this.#channel?.send(message)
-  }
-
   /**
    * Opens a collection and returns a function that closes it.
    * @param {Spec} spec
@@ -168,15 +138,15 @@ export class Remote {
     const collection = ++this.#last
     if (this.#error) client.failed(this.#error)
     else this.#opened.set(collection, { client, spec })
-    this.#send({ type: 'open', collection, spec })
+    this.#channel?.send({ type: 'open', collection, spec })
     return () => {
       this.#opened.delete(collection)
-      this.#send({ type: 'close', collection })
+      this.#channel?.send({ type: 'close', collection })
     }
   }
 
   wake() {
-    this.#send({ type: 'wake' })
+    this.#channel?.send({ type: 'wake' })
   }
 
   /**
@@ -189,10 +159,7 @@ export class Remote {
     const { client, spec: { endpoint: { server } } } = opened
     client.records(bytes)
     const { phase, cause, retryAt } = client.state()
-    if (phase === 'live') {
-      this.#unproven = false
-      this.#preconnected.delete(server)
-    }
+    if (phase === 'live') this.#preconnected.delete(server)
     if (this.#mode === 'shared' && retryAt !== undefined && cause?.code === 'network') this.#preconnect(server)
   }
 
@@ -205,9 +172,9 @@ export class Remote {
     if (!server.startsWith('https:') || this.#preconnected.has(server)) return
     this.#preconnected.add(server)
     fetch(server, { mode: 'no-cors', credentials: 'omit', cache: 'no-store' }).then(() => this.wake(), (error) => {
-      // If the server is down, fetch rejects with a TypeError, and the collection reports the failure.
-      if (!(error instanceof TypeError)) throw error
       this.#preconnected.delete(server)
+      // If the server is down, fetch rejects with a TypeError, and the collection reports the failure. A page can replace fetch.
+      if (!(error instanceof TypeError)) console.warn(`listwatch: ${server} could not be reached from the page: ${messageOf(error)}`)
     })
   }
 

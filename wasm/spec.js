@@ -55,13 +55,19 @@ const isToken = (value) => isString(value) && /^[\x21-\x7e]*$/.test(value)
 /** @param {unknown} value */
 const areHeaders = (value) => areStrings(value) &&
   Object.entries(value).every(([name, text]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(text))
+/** @type {(value: unknown) => value is number} */
+export const isDuration = (value) => typeof value === 'number' && value >= 0
 /** @param {...unknown} all @returns {Check} */
 const oneOf = (...all) => [`one of ${all.join(', ')}`, (value) => all.includes(value)]
 
 /** @typedef {[words: string, fits: (value: unknown) => boolean]} Check a description of the allowed values, and a test for them */
 /** @type {Check} */
 const STRING = ['a string', isString]
-/** @type {Record<keyof ListWatchOptions, Check>} */
+/** @type {Check} */
+const BOOLEAN = ['a boolean', (value) => typeof value === 'boolean']
+/** @type {Check} */
+const DURATION = ['a number of milliseconds', isDuration]
+/** @type {Record<keyof ListWatchOptions | 'keepAlive' | 'keepPrevious' | 'throttle', Check>} */
 const OPTIONS = {
   server: ['a string or a URL', (value) => isString(value) || value instanceof URL],
   resource: STRING,
@@ -78,8 +84,13 @@ const OPTIONS = {
   indexes: ['an object of at most 200 strings', (value) => areStrings(value) && Object.keys(value).length <= 200], // a record has at most 255 fields
   persist: ['a boolean or a user name', (value) => isString(value) || typeof value === 'boolean'],
   maxObjects: ['a positive integer', (value) => Number.isInteger(value) && Number(value) > 0],
-  streamingLists: ['a boolean', (value) => typeof value === 'boolean'],
+  streamingLists: BOOLEAN,
+  trace: ['a function', (value) => typeof value === 'function'],
   signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
+  // The React hooks use these options. listWatch ignores them, so that both accept the same object.
+  keepAlive: DURATION,
+  keepPrevious: BOOLEAN,
+  throttle: DURATION,
 }
 
 /**
@@ -117,8 +128,11 @@ function check(options) {
   for (const [name, value] of Object.entries(options)) {
     if (name === 'namespaces') throw invalid('only the React hooks accept namespaces; it must be an array of names')
     if (!Object.hasOwn(OPTIONS, name)) throw invalid(`unknown option ${name}`)
-    const [words, fits] = OPTIONS[/** @type {keyof ListWatchOptions} */ (name)]
+    const [words, fits] = OPTIONS[/** @type {keyof typeof OPTIONS} */ (name)]
     if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
+  }
+  for (const path of [...options.project ?? [], ...Object.values(options.indexes ?? {})]) {
+    if (/^[{$]/.test(path)) throw invalid(`write "${path.replace(/^\{?\$?\.?|\}$/g, '')}" instead of "${path}": a field path has no braces and no $`)
   }
   if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
     throw invalid('WebSocket is missing: use Node 22 or later')
@@ -159,9 +173,16 @@ export function resourceOf({ resource, path, namespace = '', name = '' }) {
   const [plural = '', version, group = ''] = parts.reverse()
   if (version !== undefined) return { group, version, plural, namespace, name }
   const known = Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))
-  if (!known) throw invalid(`unknown resource ${resource}: add its group and version, for example "apps/v1/deployments"`)
+  if (!known) throw invalid(`unknown resource ${resource}: ${similarTo(plural)}add its group and version, for example "apps/v1/deployments"`)
   const [knownVersion, knownGroup = ''] = known[0].split('/').reverse()
   return { group: knownGroup, version: knownVersion, plural, namespace, name }
+}
+
+/** Returns the start of a hint if a name is similar to a built-in resource, for example its singular. @param {string} name */
+function similarTo(name) {
+  const start = name.toLowerCase().slice(0, -1)
+  const [best] = Object.values(BUILT_IN).flatMap((plurals) => plurals.split(' ')).filter((plural) => plural.startsWith(start)).sort((a, b) => a.length - b.length)
+  return best && start.length > 1 ? `use "${best}", or ` : ''
 }
 
 // Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative

@@ -19,15 +19,16 @@ export class FakeCluster {
    * Creates or replaces one or more objects, which arrive together. The cluster copies them and sets their
    * resourceVersion, and their UID if it is missing.
    *
-   * The resource is the plural of `kind`. Pass `resource` for an object without a `kind`, or with an irregular plural.
+   * The resource is the plural of `kind`. Pass `resource` for an object without a `kind`, or with an irregular plural. The
+   * default of `apiVersion` is the version of the built-in resource.
    */
-  apply(objects: KubernetesObject | readonly KubernetesObject[], { resource }?: {
+  apply<T extends KubernetesObject>(objects: T | readonly T[], { resource }?: {
     resource?: string | undefined
   }): void
   /**
    * Deletes one or more objects. Only their resource, namespace and name are read.
    */
-  delete(objects: KubernetesObject | readonly KubernetesObject[], { resource }?: {
+  delete<T extends KubernetesObject>(objects: T | readonly T[], { resource }?: {
     resource?: string | undefined
   }): void
   /**

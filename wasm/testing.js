@@ -35,7 +35,7 @@ export class FakeCluster {
   #link
 
   constructor() {
-    this.#link = { immediate: true, open: this.#open.bind(this), close: this.close.bind(this) }
+    this.#link = { immediate: true, open: this.#open.bind(this), wake() {}, close: this.close.bind(this) }
     slots[SLOT] = this.#link
   }
 
@@ -56,8 +56,10 @@ export class FakeCluster {
    * Creates or replaces one or more objects, which arrive together. The cluster copies them and sets their
    * resourceVersion, and their UID if it is missing.
    *
-   * The resource is the plural of `kind`. Pass `resource` for an object without a `kind`, or with an irregular plural.
-   * @param {KubernetesObject | readonly KubernetesObject[]} objects
+   * The resource is the plural of `kind`. Pass `resource` for an object without a `kind`, or with an irregular plural. The
+   * default of `apiVersion` is the version of the built-in resource.
+   * @template {KubernetesObject} T
+   * @param {T | readonly T[]} objects
    * @param {{ resource?: string | undefined }} [options]
    */
   apply(objects, { resource } = {}) {
@@ -70,7 +72,8 @@ export class FakeCluster {
 
   /**
    * Deletes one or more objects. Only their resource, namespace and name are read.
-   * @param {KubernetesObject | readonly KubernetesObject[]} objects
+   * @template {KubernetesObject} T
+   * @param {T | readonly T[]} objects
    * @param {{ resource?: string | undefined }} [options]
    */
   delete(objects, { resource } = {}) {

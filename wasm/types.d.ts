@@ -37,7 +37,8 @@ export interface InitOptions {
    * - `"worker"`: a dedicated worker of this page.
    * - `"main"`: the calling thread.
    *
-   * Default: the first of these that the environment allows. A console warning reports each worker that does not start.
+   * Default: the first of these that the environment allows. A console warning reports each worker that does not start or
+   * does not answer.
    * Node allows only `"main"`. If you set a mode that cannot be used, `init` rejects with the code `"load"`.
    */
   mode?: 'shared' | 'worker' | 'main' | undefined
@@ -122,9 +123,50 @@ export interface ListWatchOptions<I extends string = string> {
    * streaming lists of Kubernetes 1.37.
    */
   streamingLists?: boolean | undefined
+  /**
+   * Receives each step of the collection, for example `trace: console.debug`. It also receives the warnings, which
+   * otherwise appear in the console. The React hooks use the function of the component that mounted first.
+   */
+  trace?: ((event: TraceEvent, detail: string) => void) | undefined
   /** Closes the collection when it is aborted. */
   signal?: AbortSignal | undefined
 }
+
+/** Options that only the React hooks use. `listWatch` ignores them, so that both accept the result of `listOptions`. */
+export interface HookOptions {
+  /**
+   * How long the collection stays open after its last component unmounted, in milliseconds. A component that mounts
+   * within this time shows the objects in its first render. A collection that failed is closed at once.
+   *
+   * Default: 5000, so that the collection survives StrictMode, a route change and a short visit to another tab.
+   */
+  keepAlive?: number | undefined
+  /**
+   * If the options change, continues to show the previous objects until the list for them is complete. Until then, `loaded` is
+   * true, the phase is `"stale"`, and `by` returns no items for an index that the previous options lack.
+   *
+   * Default: `false`.
+   */
+  keepPrevious?: boolean | undefined
+  /**
+   * The shortest time between two renders because of changed objects, in milliseconds. A change of the phase is shown at once.
+   *
+   * Default: 0, which means at most one render per animation frame.
+   */
+  throttle?: number | undefined
+}
+
+/**
+ * A step of a collection. The detail depends on the event:
+ *
+ * - `"list"`: a list starts.
+ * - `"page"`: the number of objects on the remaining pages.
+ * - `"synced"`, `"live"`, `"bookmark"`: the resourceVersion when a list is complete, a watch is open, or a bookmark arrives.
+ * - `"interrupted"`, `"stopped"`: the error code and the message.
+ * - `"switched"`: the reason for switching to a WebSocket.
+ * - `"warning"`: a warning with the remedy.
+ */
+export type TraceEvent = 'list' | 'page' | 'synced' | 'live' | 'bookmark' | 'interrupted' | 'stopped' | 'switched' | 'warning'
 
 /**
  * Associates options with the type of their objects. Its member exists only for the type checker. See `listOptions`.
@@ -263,6 +305,11 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
    * at once, even while `next()` is pending.
    */
   [Symbol.asyncIterator](): AsyncGenerator<Change<T>, void, undefined>
+  /**
+   * Tries again at once. It reopens a collection that has failed, for example with 401, 403 or 404, and keeps its objects as
+   * stale until the new list is complete. `synced` is then a new promise. During an interruption, it does the same as `wake`.
+   */
+  retry(): void
   /** Stops the watch. The objects stay readable. */
   close(): void
 }
@@ -283,7 +330,8 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
  * - `"network"`: the connection or the token function failed.
  * - `"invalid"`: an option or an argument is invalid, or the server rejected the request (400 or 422).
  * - `"load"`: the WASM module or its worker did not load.
- * - `"crashed"`: the WASM module or its worker crashed. The next collection restarts it.
+ * - `"crashed"`: the WASM module or its worker crashed. A collection restarts by itself, but stops after the third restart
+ *   within a minute.
  * - `"storage"`: the collection could not be saved in IndexedDB.
  * - `"aborted"`: the collection was closed or its signal was aborted.
  */

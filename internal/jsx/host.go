@@ -5,12 +5,35 @@ package jsx
 import (
 	"context"
 	"io"
+	"strconv"
 	"syscall/js"
+	"time"
 	"unsafe"
 )
 
 // Warn logs a warning to the console of the browser or of Node.js. It does not require wasm/glue.js.
 func Warn(text string) { js.Global().Get("console").Call("warn", text) }
+
+// LogText formats a message and its attributes, which alternate between keys and values like the arguments of package
+// log/slog. A value must be a string, an int or a time.Duration.
+func LogText(msg string, args ...any) string {
+	for i, arg := range args {
+		if i%2 == 0 {
+			msg += ", "
+		} else {
+			msg += ": "
+		}
+		switch arg := arg.(type) {
+		case string:
+			msg += arg
+		case int:
+			msg += strconv.Itoa(arg)
+		case time.Duration:
+			msg += arg.String()
+		}
+	}
+	return msg
+}
 
 //go:wasmimport listwatch ask
 func ask(id int32)

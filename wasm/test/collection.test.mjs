@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { ADDED, DELETED, INTERRUPTED, SAVED, LIVE, MODIFIED, RESET, STOPPED, SYNCED, UNSAVED, decode } from '../records.js'
+import { ADDED, BOOKMARK, DELETED, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SWITCHED, SYNCED, UNSAVED, WARNING, decode } from '../records.js'
 import { Changes } from '../change.js'
 import { Collection } from '../collection.js'
 import { ListWatchError } from '../error.js'
@@ -48,8 +48,8 @@ test('objects are deleted if a new host does not send them', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1)))
-  host.client.lost()
-  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stale', 'closed'])
+  host.client.failed(new ListWatchError('crashed', 'gone'))
+  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stale', 'crashed'])
   assert.equal(collection.size, 2)
   await batch(collection)
   const next = batch(collection)
@@ -69,7 +69,7 @@ test('the snapshot is replaced when the host crashes', async () => {
   const live = collection.getSnapshot()
   await batch(collection)
   const next = batch(collection)
-  host.client.lost()
+  host.client.failed(new ListWatchError('crashed', 'gone'))
   await next
   const { state, size } = collection.getSnapshot()
   assert.deepEqual([state.phase, size], ['stale', 1])
@@ -83,7 +83,7 @@ test('objects resent unchanged by a new host cause no changes', async () => {
   host.send(...first(added('same', 1, on('n1')), added('restored', 1, on('n1')), added('moved', 1, on('n1'))))
   const item = collection.item('default/same')
   await batch(collection)
-  host.client.lost()
+  host.client.failed(new ListWatchError('crashed', 'gone'))
   assert.deepEqual(await batch(collection), [])
   const next = batch(collection)
   host.send(...first(added('same', 1, on('n1')), added('restored', 1, { ...on('n1'), sum: 'another' }), added('moved', 2, on('n2'))))
@@ -98,7 +98,7 @@ test('saved objects from a new host are applied only if they are newer than the 
   await opened
   host.send(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
   await batch(collection)
-  host.client.lost()
+  host.client.failed(new ListWatchError('crashed', 'gone'))
   await batch(collection)
   const kept = (...all) => all.map(([name, version]) => [SAVED, ...fields(name, version)])
   const next = batch(collection)
@@ -115,7 +115,7 @@ test('an object recreated during a host replacement is reported as deleted and a
   const reader = collection[Symbol.asyncIterator](), read = async () => (await reader.next()).value
   assert.deepEqual([(await read()).key, (await read()).key, (await read()).key], ['default/a', 'default/b', 'default/c'])
   await batch(collection)
-  host.client.lost()
+  host.client.failed(new ListWatchError('crashed', 'gone'))
   await batch(collection)
   const next = batch(collection)
   host.send([SAVED, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
@@ -184,7 +184,7 @@ test('a watch that waits for its turn is live for 30 seconds', async (t) => {
   t.mock.timers.tick(29_999)
   assert.deepEqual([collection.state.phase, collection.state.cause.code], ['live', 'turns'])
   t.mock.timers.tick(1)
-  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stale', 'turns'])
+  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stale', 'closed'], 'the cause of a stale state must explain it')
   collection.close()
 })
 
@@ -380,7 +380,7 @@ test('state.persistError explains why the collection is not saved', async () => 
   assert.deepEqual([persistError.code, persistError.message, persistError.retryable], ['storage', 'no database', false])
   assert.equal(join(), 'no database')
   assert.equal(late.collection.size, 1)
-  host.client.lost() // a lost worker clears the error, because its successor may be able to save
+  host.client.failed(new ListWatchError('crashed', 'gone')) // clears the error, because the next worker may be able to save
   assert.equal(collection.state.persistError, undefined)
 })
 
@@ -434,6 +434,111 @@ test('a failed host stops the collection', async () => {
   assert.equal(collection.size, 1)
 })
 
+test('a collection reopens after a crash, but stops after the third restart within a minute', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1000 })
+  const warn = t.mock.method(console, 'warn', () => {})
+  const { collection, host, opened } = withFakeHost()
+  await opened
+  host.send(...first(added('a', 1)))
+  const { synced } = collection
+  const crash = async () => {
+    host.client.failed(new ListWatchError('crashed', 'listwatch: the worker is gone'))
+    const { phase, cause: { code } } = collection.state
+    await new Promise(setImmediate)
+    return `${phase} ${code} ${collection.size} ${host.ended}`
+  }
+  assert.deepEqual([await crash(), await crash(), await crash()], ['stale crashed 1 1', 'stale crashed 1 2', 'stale crashed 1 3'])
+  t.mock.timers.tick(60_000)
+  assert.equal(await crash(), 'stale crashed 1 4')
+  host.send(...first(added('b', 2)))
+  assert.deepEqual([collection.state.phase, collection.list().map(({ name }) => name)], ['live', ['b']])
+  await crash()
+  await crash()
+  assert.equal(await crash(), 'stopped crashed 1 7')
+  assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), Array(6).fill('listwatch: the worker is gone; the collection restarts'))
+  assert.equal(collection.synced, synced)
+})
+
+const REFUSED = [STOPPED, 'forbidden', 'listwatch: 403', '403', 'Forbidden', '0', '']
+test('retry() reopens a failed collection, whose objects are stale until the new list is complete', async () => {
+  const { collection, host, opened } = withFakeHost()
+  await opened
+  host.send([RESET], added('a', ''), REFUSED)
+  const failed = collection.synced
+  await assert.rejects(failed, { code: 'forbidden' })
+  assert.deepEqual([collection.state.phase, host.ended], ['stopped', 1])
+  collection.retry()
+  assert.deepEqual([collection.state.phase, collection.state.cause.code, collection.state.cause.status, collection.state.retryAt], ['waiting', 'forbidden', 403, undefined])
+  const retried = collection.synced
+  assert.notEqual(retried, failed)
+  await new Promise(setImmediate)
+  host.send(...first(added('b', 2)))
+  await retried
+  assert.deepEqual([collection.state.phase, collection.state.cause, collection.list().map(({ name }) => name)], ['live', undefined, ['b']])
+  host.send(REFUSED)
+  collection.retry()
+  assert.deepEqual([collection.state.phase, collection.size], ['stale', 1])
+})
+
+test('retry() wakes a collection that is not stopped, and does not reopen a closed or aborted one', async () => {
+  let woken = 0
+  const { collection, host, opened } = withFakeHost()
+  host.wake = () => { woken++ }
+  await opened
+  host.send(...first())
+  collection.retry()
+  assert.deepEqual([woken, host.ended, collection.state.phase], [1, 0, 'live'])
+  collection.close()
+  const abort = new AbortController()
+  const aborted = withFakeHost({ signal: abort.signal })
+  await aborted.opened
+  abort.abort()
+  for (const each of [collection, aborted.collection]) {
+    each.retry()
+    assert.equal(each.state.phase, 'stopped')
+  }
+  assert.equal(woken, 1)
+})
+
+test('a retried collection still stops when its signal is aborted', async () => {
+  const abort = new AbortController()
+  const { collection, host, opened } = withFakeHost({ signal: abort.signal })
+  await opened
+  host.send(REFUSED)
+  collection.retry()
+  abort.abort()
+  assert.deepEqual([collection.state.phase, collection.state.cause.code], ['stopped', 'aborted'])
+})
+
+test('trace receives each step and the warnings, which otherwise appear in the console', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {}), steps = []
+  const records = [[RESET], [PAGE, '3', ''], added('a', 1), [SYNCED, '9'], [LIVE, '9'], [BOOKMARK, '10'], [SWITCHED, 'a proxy'],
+    [INTERRUPTED, 'network', 'no answer', '', '', '800', ''], [WARNING, 'the stream was interrupted'], REFUSED]
+  for (const trace of [undefined, (...step) => steps.push(step.join(' '))]) {
+    const { host, opened } = withFakeHost({ trace })
+    await opened
+    host.send(...records)
+  }
+  assert.deepEqual(steps, ['list ', 'page 3', 'synced 9', 'live 9', 'bookmark 10', 'switched a proxy', 'interrupted network: no answer', 'warning the stream was interrupted', 'stopped forbidden: listwatch: 403'])
+  assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), ['the stream was interrupted'])
+})
+
+test('an error in trace is reported, and does not affect the collection', async (t) => {
+  const thrown = []
+  t.mock.method(globalThis, 'queueMicrotask', (f) => { try { f() } catch (error) { thrown.push(error.message) } })
+  const { collection, host, opened } = withFakeHost({ trace() { throw new Error('a mistake') } })
+  await opened
+  host.send(...first(added('a', 1)))
+  assert.deepEqual([collection.state.phase, [...new Set(thrown)]], ['live', ['a mistake']])
+})
+
+test('the console shows once that watches take turns', async (t) => {
+  const { report } = await import('../report.js?page') // a new copy, because other collections of these tests take turns, too
+  const warn = t.mock.method(console, 'warn', () => {})
+  for (let i = 0; i < 2; i++) report(INTERRUPTED, ['turns', 'watches take turns; allow WebSockets', '', '', '0', ''])
+  assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), ['listwatch: watches take turns; allow WebSockets'])
+})
+
 test('a failure during host.open() closes the collection in the host', async () => {
   let ended = 0
   const host = {
@@ -442,7 +547,7 @@ test('a failure during host.open() closes the collection in the host', async () 
       return () => { ended++ }
     },
   }
-  const collection = new Collection(specOf({ server: 'http://host', resource: 'pods' }).spec, undefined, undefined, async () => host)
+  const collection = new Collection(specOf({ server: 'http://host', resource: 'pods' }).spec, undefined, {}, async () => host)
   await assert.rejects(collection.synced, { code: 'load' })
   assert.equal(ended, 1)
 })

@@ -171,7 +171,10 @@ test('a failed namespace does not affect the other namespaces', async () => {
 
 test('useObject follows a single object', async () => {
   const { now, results } = await mount(useObject, pods({ namespace: 'a', name: '1' }))
-  assert.deepEqual([results[0], now()], [{ object: undefined, loaded: false, error: undefined, phase: 'waiting' }, { object: undefined, loaded: true, error: undefined, phase: 'live' }])
+  const { retry } = now()
+  assert.equal(typeof retry, 'function')
+  assert.deepEqual(now(), { object: undefined, loaded: true, error: undefined, phase: 'live', retry })
+  assert.deepEqual([results[0].object, results[0].loaded, results[0].error, results[0].phase], [undefined, false, undefined, 'waiting'])
   await change(() => cluster.apply([pod('a/1', { spec: { nodeName: 'n1' } }), pod('a/2')]))
   assert.equal(now().object.spec.nodeName, 'n1')
   const shown = now()
@@ -179,6 +182,83 @@ test('useObject follows a single object', async () => {
   assert.equal(now(), shown)
   await change(() => cluster.delete(pod('a/1')))
   assert.deepEqual([now().object, now().loaded], [undefined, true])
+})
+
+test('retry() opens a failed collection again, and is the same function in every render', async () => {
+  for (const use of [useListWatch, useObject]) {
+    cluster.reject('pods', 403)
+    const { now } = await mount(use, pods({ namespace: use.name, name: '1' }))
+    const { retry, error } = now()
+    assert.equal(error.code, 'forbidden')
+    await change(() => cluster.recover())
+    assert.equal(now().loaded, false)
+    await change(retry)
+    assert.deepEqual([now().loaded, now().error, now().retry], [true, undefined, retry])
+  }
+})
+
+test('a component that mounts retries a failed collection, at most once per second', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1000 })
+  cluster.reject('pods', 403)
+  const first = await mount(useListWatch, pods())
+  await change(() => cluster.recover())
+  t.mock.timers.tick(999)
+  const early = await mount(useListWatch, pods())
+  assert.equal(early.now().state.phase, 'stopped')
+  t.mock.timers.tick(1)
+  const late = await mount(useListWatch, pods())
+  for (const { now } of [first, early, late]) assert.equal(now().state.phase, 'live')
+})
+
+test('a failed collection tries again when its token function returns another token, and not after every render', async () => {
+  cluster.reject('pods', 401)
+  let word = 'old', asked = 0
+  // The fake cluster asks for no tokens, so the test asks like the WASM module.
+  const { [Symbol.for('listwatch/testing')]: link } = globalThis, { open } = link
+  let opens = 0
+  link.open = (spec, client) => {
+    opens++
+    client.token().then((token) => token === 'new' && cluster.recover())
+    return open(spec, client)
+  }
+  const token = () => (asked++, word)
+  const { render, now } = await mount(useListWatch, pods({ token }))
+  assert.deepEqual([now().error.code, opens], ['unauthorized', 1])
+  for (const given of [token, () => token(), () => token()]) await render(pods({ token: given })) // the last two are inline functions
+  assert.deepEqual([now().error.code, opens], ['unauthorized', 1])
+  assert.ok(asked > 1)
+  word = 'new'
+  cluster.recover()
+  await render(pods({ token: () => token() }))
+  assert.deepEqual([now().error, now().state.phase, opens], [undefined, 'live', 2])
+})
+
+test('throttle limits how often a component renders, but shows a new phase at once', async (t) => {
+  cluster.apply(pod('a/0'))
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const throttled = await mount(useListWatch, pods({ throttle: 500 })), free = await mount(useListWatch, pods())
+  await change(() => t.mock.timers.tick(500))
+  const renders = () => [throttled, free].map(({ results }) => new Set(results).size)
+  const before = renders()
+  for (let i = 1; i <= 20; i++) {
+    await change(() => cluster.apply(pod(`a/${i}`)))
+    await change(() => t.mock.timers.tick(100))
+  }
+  assert.deepEqual(renders().map((n, i) => n - before[i]), [5, 20], 'the first change is shown at once, and the others every 500 ms')
+  assert.deepEqual([throttled.now().size, free.now().size], [21, 21])
+  await change(() => cluster.apply(pod('a/last')))
+  await change(() => cluster.interrupt())
+  assert.deepEqual([throttled.now().size, throttled.now().state.phase], [22, 'stale'])
+  assert.equal(cluster.collections, 1, 'components with another throttle share the collection')
+})
+
+test('an invalid duration is an error, and does not affect other components', async () => {
+  const valid = await mount(useListWatch, pods({ keepAlive: 0 }))
+  for (const options of [{ keepAlive: 'x' }, { throttle: -1 }]) {
+    const { now } = await mount(useListWatch, pods(options))
+    assert.deepEqual([now().error.code, now().error.message], ['invalid', `listwatch: ${Object.keys(options)} must be a number of milliseconds`])
+  }
+  assert.equal(valid.now().state.phase, 'live')
 })
 
 test('useObject rejects a missing name', async () => {

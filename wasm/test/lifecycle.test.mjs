@@ -26,23 +26,35 @@ async function opened(at, init = { wasm: trap }) {
   return { page, collection }
 }
 
+// Follows a collection whose restarts `restarts` counts.
+function traced(page, resource = 'pods') {
+  const events = []
+  const collection = page.listWatch({ ...options, resource, trace: (event, detail) => events.push(`${event} ${detail}`) })
+  return { collection, restarts: (cause) => events.filter((event) => event.startsWith('warning') && event.includes(cause)).length }
+}
+
 for (const mode of ['shared', 'worker', 'main']) {
-  test(`${mode}: a trap stops every collection, and the next collection restarts the module`, async (t) => {
-    const at = browser(t)
-    const { page, collection } = await opened(at, { wasm: trap, mode })
-    const nodes = page.listWatch({ ...options, resource: 'nodes' })
-    await live(nodes)
+  test(`${mode}: after a trap, every collection restarts the module, but not more often than three times a minute`, async (t) => {
+    const at = browser(t), page = await at.page()
+    await page.init({ wasm: trap, mode })
+    const all = [traced(page), traced(page, 'nodes')], collections = all.map(({ collection }) => collection)
+    for (let n = 1; n <= 3; n++) {
+      await live(...collections)
+      page.wake()
+      await until(() => all.every(({ restarts }) => restarts('the WASM module crashed: unreachable') === n))
+    }
+    await live(...collections)
     page.wake()
-    await stopped(collection, nodes)
-    for (const each of [collection, nodes]) isStopped(each, 'crashed')
-    const again = page.listWatch(options)
-    await live(again)
+    await stopped(...collections)
+    for (const each of collections) isStopped(each, 'crashed')
+    collections[0].retry()
+    await live(collections[0])
     assert.equal(at.started.length, mode === 'main' ? 0 : 1, 'the worker must keep running')
   })
 }
 
 // Chromium can connect a page to a shared worker that has just ended and never responds.
-test('an unresponsive shared worker is replaced', async (t) => {
+test('a page that gets no answer from a shared worker connects once more', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const at = browser(t, { shared() {} })
   const page = await at.page()
@@ -55,27 +67,64 @@ test('an unresponsive shared worker is replaced', async (t) => {
   await loading
 })
 
-test('a trap in the shared worker stops the collections of every page', async (t) => {
-  const at = browser(t)
-  const first = await opened(at), second = await opened(at)
-  first.page.wake()
-  await stopped(first.collection, second.collection)
-  isStopped(second.collection, 'crashed')
-  const again = [first, second].map(({ page }) => page.listWatch(options))
-  await live(...again)
+test('a page whose workers never answer runs the module in the first worker that answers, or on its own thread', async (t) => {
+  for (const [silent, kinds] of [[{ shared() {} }, 'shared shared worker'], [{ shared() {}, worker() {} }, 'shared shared worker']]) {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const at = browser(t, silent), warn = t.mock.method(console, 'warn', () => {}), page = await at.page()
+    const loading = page.init({ wasm: trap })
+    for (const [started, wait] of [[1, 5000], [2, 5000], [3, 20_000]]) {
+      await until(() => at.started.length === started)
+      for (let i = 0; i < 100; i++) await turn()
+      t.mock.timers.tick(wait)
+    }
+    t.mock.timers.reset()
+    await loading
+    const collection = page.listWatch(options)
+    await live(collection)
+    assert.equal(at.started.map(([kind]) => kind).join(' '), kinds)
+    assert.match(warn.mock.calls[0].arguments[0], /the shared worker .*worker\.js could not be started: listwatch: no answer within 5000 ms/)
+    assert.equal(warn.mock.callCount(), Object.keys(silent).length)
+    warn.mock.restore()
+  }
+})
+
+test('init rejects if the worker of the given mode never answers', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const at = browser(t, { shared() {} }), page = await at.page()
+  const failure = assert.rejects(page.init({ mode: 'shared', wasm: trap }), { code: 'load', message: /no answer within 5000 ms/ })
+  for (const started of [1, 2]) {
+    await until(() => at.started.length === started)
+    for (let i = 0; i < 100; i++) await turn()
+    t.mock.timers.tick(5000)
+  }
+  await failure
+})
+
+test('after a trap in the shared worker, the collections of every page restart', async (t) => {
+  const at = browser(t), pages = []
+  for (let i = 0; i < 2; i++) {
+    const page = await at.page()
+    await page.init({ wasm: trap })
+    pages.push({ page, ...traced(page) })
+  }
+  const collections = pages.map(({ collection }) => collection)
+  await live(...collections)
+  pages[0].page.wake()
+  await until(() => pages.every(({ restarts }) => restarts('the WASM module crashed') === 1))
+  await live(...collections)
 })
 
 for (const [type, event] of [['error', { error: new TypeError('a mistake') }], ['unhandledrejection', { reason: new TypeError('a mistake') }]]) {
-  test(`an uncaught error in a worker stops every collection: ${type}`, async (t) => {
-    const at = browser(t)
-    const { page, collection } = await opened(at)
+  test(`after an uncaught error in a worker, every collection restarts: ${type}`, async (t) => {
+    const at = browser(t), page = await at.page()
+    await page.init({ wasm: trap })
+    const { collection, restarts } = traced(page)
+    await live(collection)
     const uncaught = Object.assign(new Event(type, { cancelable: true }), event)
     at.events.dispatchEvent(uncaught)
     assert.ok(uncaught.defaultPrevented)
-    await stopped(collection)
-    isStopped(collection, 'crashed')
-    assert.match(collection.state.cause.message, /a mistake/)
-    await live(page.listWatch(options))
+    await until(() => restarts('a mistake') === 1)
+    await live(collection)
   })
 }
 
@@ -98,7 +147,7 @@ for (const mode of ['shared', 'worker']) {
       at.die()
       at.locks.kill(at.locks.names.at(-1))
       await until(() => collection.state.phase === 'stale')
-      assert.match(collection.state.cause.message, /the worker ended; a new one is starting/)
+      assert.match(collection.state.cause.message, /the worker is gone/)
       await live(collection)
       assert.equal(at.started.length, workers)
     }
@@ -128,24 +177,28 @@ for (const mode of ['shared', 'worker']) {
     for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /for a worker, wasm must be a URL, bytes or a module/ })
   })
 
-  test(`${mode}: the second worker is not replaced if it dies before a collection is live`, async (t) => {
+  test(`${mode}: if workers die before a collection is live, the collection stops after the third restart`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     let opens = 0
     at.die()
     at[mode] = (port) => {
-      at.locks.request('the successor', () => new Promise(() => {}))
-      new Channel(port, { hello: () => 'the successor', load() {}, open: () => { opens++ } }, assert.fail)
+      const name = `worker ${at.started.length}`
+      at.locks.request(name, () => new Promise(() => {}))
+      new Channel(port, { hello: () => name, load() {}, open: () => { opens++ } }, assert.fail)
     }
     at.locks.kill(at.locks.names.at(-1))
-    await until(() => opens && at.locks.held('the successor'))
-    at.locks.kill('the successor')
+    for (let n = 1; n <= 3; n++) {
+      await until(() => opens === n && at.locks.held(`worker ${n + 1}`))
+      at.locks.kill(`worker ${n + 1}`)
+    }
     await stopped(collection)
     isStopped(collection, 'crashed')
-    assert.match(collection.state.cause.message, /the worker is gone; open the collection again/)
-    assert.equal(at.started.length, 2)
+    assert.match(collection.state.cause.message, /the worker is gone/)
+    assert.equal(at.started.length, 4)
     at[mode] = 'works'
-    await live(page.listWatch(options))
+    collection.retry()
+    await live(collection, page.listWatch(options))
   })
 
   test(`${mode}: if a killed worker cannot be replaced, the collections stop, and the next collection starts a worker`, async (t) => {
@@ -176,19 +229,20 @@ for (const mode of ['shared', 'worker']) {
     await assert.rejects(loading, { code: 'crashed', message: /the worker is gone/ })
   })
 
-  test(`${mode}: an error event of a running worker stops every collection, and the next collection starts a worker`, async (t) => {
-    const at = browser(t)
-    const { page, collection } = await opened(at, { wasm: trap, mode })
+  test(`${mode}: after an error event of a running worker, the collections continue in a new worker`, async (t) => {
+    const at = browser(t), page = await at.page()
+    await page.init({ wasm: trap, mode })
+    const { collection, restarts } = traced(page)
+    await live(collection)
     const pageLock = at.locks.names[0]
     const closes = mode === 'shared' && t.mock.method(at.workers[0].port, 'close')
+    at.die()
     at.workers[0].onerror({ message: 'out of memory' })
-    isStopped(collection, 'crashed')
-    assert.match(collection.state.cause.message, /out of memory/)
+    assert.equal(restarts('out of memory'), 1)
     if (mode === 'worker') assert.ok(at.workers[0].terminated)
     else assert.equal(closes.mock.callCount(), 1)
     if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // the shared worker has closed the collections of this page
-    at.die()
-    await live(page.listWatch(options))
+    await live(collection)
     assert.equal(at.started.length, 2)
   })
 
@@ -328,7 +382,7 @@ test('a worker from another origin is started through a blob that imports it', a
   assert.equal(at.started[0][1], 'blob:1')
   assert.match(await blobs[0].text(), /^import "file:.*\/wasm\/worker\.js"$/)
   at.workers[0].onerror({ message: 'gone' })
-  isStopped(collection, 'crashed')
+  assert.equal(collection.state.cause.code, 'crashed')
   assert.equal(revoked.mock.callCount(), 1)
 })
 
@@ -415,6 +469,20 @@ test('if the shared worker cannot reach a server, the page itself sends requests
   assert.equal(fetched.mock.calls[0].arguments[0], 'https://host')
 })
 
+test('a page whose fetch fails unexpectedly logs this, and has no unhandled rejection', async (t) => {
+  const at = browser(t), warn = t.mock.method(console, 'warn', () => {})
+  let channel, collection
+  at.shared = (port) => { channel = new Channel(port, { hello: () => '', load() {}, open: (message) => { collection = message.collection } }, assert.fail) }
+  t.mock.method(globalThis, 'fetch', async () => { throw new Error('blocked by an extension') })
+  const page = await at.page()
+  await page.init()
+  page.listWatch({ ...options, server: 'https://host' })
+  await until(() => collection)
+  channel.send({ type: 'records', collection, bytes: encode([[INTERRUPTED, 'network', 'the connection failed', '', '', '1000', '1']]) })
+  await until(() => warn.mock.callCount())
+  assert.equal(warn.mock.calls[0].arguments[0], 'listwatch: https://host could not be reached from the page: blocked by an extension')
+})
+
 test('a failed connection removes its listeners from the page', async (t) => {
   const at = browser(t), woken = [], signals = []
   for (const target of [at.events, at.document]) {
@@ -426,7 +494,7 @@ test('a failed connection removes its listeners from the page', async (t) => {
   const { page } = await opened(at)
   at.workers[0].onerror({ message: 'gone' })
   assert.deepEqual(signals.map(({ aborted }) => aborted), [true, true, true])
-  at.shared = (port) => new Channel(port, { hello: () => '', load() {}, wake: () => woken.push('woken') }, assert.fail)
+  at.shared = (port) => new Channel(port, { hello: () => '', load() {}, open() {}, wake: () => woken.push('woken') }, assert.fail)
   await page.init()
   at.events.dispatchEvent(new Event('online'))
   for (let i = 0; i < 5; i++) await turn()

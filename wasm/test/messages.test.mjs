@@ -118,6 +118,6 @@ test('a call that cannot be sent rejects and is no longer pending', async () => 
 
 test('crashed() keeps the cause of an error and returns a ListWatchError unchanged', () => {
   const cause = new TypeError('a mistake'), error = crashed('the worker failed', cause)
-  assert.deepEqual([error.code, error.message, error.cause], ['crashed', 'listwatch: the worker failed: a mistake; open the collection again', cause])
+  assert.deepEqual([error.code, error.message, error.cause], ['crashed', 'listwatch: the worker failed: a mistake', cause])
   assert.equal(crashed('it failed', error), error)
 })

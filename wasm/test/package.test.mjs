@@ -112,7 +112,7 @@ test('a page loads listwatch/testing and listwatch/openshift only if it imports 
     for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/^(?:im|ex)port .* from '\.\/([\w.]+)'/gm)) follow(next)
   }
   for (const file of ['index.js', 'react.js']) follow(file)
-  assert.ok(loaded.has('mirror.js') && loaded.has('view.js'))
+  assert.ok(loaded.has('mirror.js') && loaded.has('lists.js'))
   for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js']) assert.ok(!loaded.has(file), file)
 })
 
@@ -140,15 +140,16 @@ test('the properties of exported objects match the type declarations', async () 
 
 test('the options match the type declarations', () => {
   const good = { server: 'http://host', resource: 'pods' }
-  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:STRING|oneOf|\[)/gm)].map(([, name]) => name)
-  assert.deepEqual(declared('index.d.ts').members('ListWatchOptions').sort(), known.sort())
+  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:STRING|BOOLEAN|DURATION|oneOf|\[)/gm)].map(([, name]) => name)
+  const { members } = declared('index.d.ts')
+  assert.deepEqual([...members('ListWatchOptions'), ...members('HookOptions')].sort(), known.sort())
   assert.throws(() => main.listWatch({ ...good, other: 1 }))
 })
 
 test('the error codes match the type declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
-  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'sharing.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'lists.js', 'index.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
   for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |return |send\((?:interrupted|stopped), )"([a-z-]+)"/g)) used.add(code)

@@ -19,7 +19,7 @@ export function withFakeHost(options = {}) {
     return () => { host.ended++ }
   }
   const { spec, token } = specOf({ server: 'http://127.0.0.1:1', resource: 'pods', ...options })
-  const collection = new Collection(spec, token, options.signal, async () => host)
+  const collection = new Collection(spec, token, options, async () => host)
   return { collection, host, opened: new Promise((resolve) => setImmediate(resolve)) }
 }
 

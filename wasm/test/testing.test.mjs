@@ -144,9 +144,15 @@ test('an invalid selector stops the collection', async () => {
   }
 })
 
+test('an object of a built-in resource needs no apiVersion', async () => {
+  cluster.apply([{ kind: 'Pod', metadata: { name: 'a' }, spec: { nodeName: 'n1' } }, { kind: 'Deployment', metadata: { name: 'b' } }])
+  assert.deepEqual([await listed({ resource: 'pods' }), await listed({ resource: 'deployments' })], ['a', 'b'])
+})
+
 test('objects without a name or kind, and unknown resources, cause errors', () => {
   assert.throws(() => cluster.apply({ apiVersion: 'v1', kind: 'Pod' }), /needs metadata\.name/)
-  assert.throws(() => cluster.apply({ metadata: { name: 'a' } }), /set apiVersion and kind on the object/)
+  assert.throws(() => cluster.apply({ metadata: { name: 'a' } }), /set kind on the object/)
+  assert.throws(() => cluster.apply({ kind: 'Widget', metadata: { name: 'a' } }), /unknown resource widgets: add its group and version/)
   assert.throws(() => cluster.reject('podz', 403), /unknown resource podz/)
 })
 

@@ -4,6 +4,7 @@ import type { Change, ErrorCode, Item, KubernetesObject, ListWatch, ListWatchOpt
 import { glue } from 'listwatch/glue'
 import { useListWatch, useListWatches, useObject } from 'listwatch/react'
 import type { ListView } from 'listwatch/react'
+import { fakeCluster } from 'listwatch/testing'
 
 interface Pod extends KubernetesObject {
   spec: { nodeName?: string }
@@ -97,6 +98,14 @@ function Filtered({ namespace, node }: { namespace: string | undefined, node: st
 const typed = listOptions<Pod>()({ resource: 'pods', indexes: { node: 'spec.nodeName' } })
 // @ts-expect-error there is no such option
 listOptions<Pod>()({ resource: 'pods', namspace: 'shop' })
+const kept = listOptions<Pod>()({ resource: 'pods', keepAlive: 60_000, keepPrevious: true, throttle: 500 })
+listWatch(kept) satisfies ListWatch<Pod>
+// @ts-expect-error a duration is a number
+listOptions<Pod>()({ resource: 'pods', keepAlive: '60' })
+fakeCluster().apply({ kind: 'Pod', metadata: { name: 'web-0' }, spec: { nodeName: 'n1' } })
+fakeCluster().apply([{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-0' }, spec: {} }, { kind: 'Node', metadata: { name: 'n1' } }])
+// @ts-expect-error a name is a string
+fakeCluster().apply({ kind: 'Pod', metadata: { name: 7 } })
 const running: ListWatch<Pod, 'node'> = listWatch(typed)
 running.getSnapshot().by('node', 'n1')
 // @ts-expect-error there is no such index
@@ -145,6 +154,8 @@ function Lists() {
   // @ts-expect-error the options have no such index
   inline.by('nod', 'n1')
   useListWatch<Pod, 'node'>({ resource: 'pods', indexes: { node: 'spec.nodeName' } }).by('node', 'n1')
+  // @ts-expect-error with an explicit object type, TypeScript cannot infer the names of the indexes, so misspelled names would be accepted
+  useListWatch<Pod>({ resource: 'pods', indexes: { node: 'spec.nodeName' } })
   // @ts-expect-error the type arguments have no such index
   useListWatch<Pod, 'node'>({ resource: 'pods', indexes: { node: 'spec.nodeName' } }).by('nod', 'n1')
   // @ts-expect-error a list never changes
