@@ -1,5 +1,5 @@
 /** @import { Change as PublicChange, ListWatch, ListWatchOptions, State } from './types.js' */
-/** @import { Opener } from './connect.js' */
+/** @import { Link } from './connect.js' */
 /** @import { Client } from './host.js' */
 /** @import { Spec } from './spec.js' */
 
@@ -27,7 +27,7 @@ export class Collection {
   #due = false // whether a timer or an animation frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
-  /** @type {Opener | undefined} */
+  /** @type {Link | undefined} */
   #link
   /** @type {(() => void) | undefined} closes the collection in the host */
   #end
@@ -56,7 +56,7 @@ export class Collection {
    * @param {Spec} spec
    * @param {(() => Promise<string>) | undefined} token
    * @param {Pick<ListWatchOptions, 'signal' | 'trace'>} options
-   * @param {() => Promise<Opener>} connect
+   * @param {() => Promise<Link>} connect
    */
   constructor(spec, token, { signal, trace }, connect) {
     this.#mirror = new Mirror(Object.keys(spec.indexes))
@@ -71,7 +71,7 @@ export class Collection {
     this.#begin()
   }
 
-  /** @param {Opener} link @param {Spec} spec @param {Client['token']} token */
+  /** @param {Link} link @param {Spec} spec @param {Client['token']} token */
   #open(link, spec, token) {
     if (this.#stopped) return
     this.#link = link

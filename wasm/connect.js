@@ -2,19 +2,19 @@
 
 import { ListWatchError } from './error.js'
 import { suffixOf } from './messages.js'
-import { Remote } from './remote.js'
+import { startWorker } from './remote.js'
 import { isBytes, wasmURL } from './source.js'
+import { NotStarted } from './spawn.js'
 
-/** @import { Host } from './host.js' */
+/** @import { PageClient } from './host.js' */
 /** @import { Source } from './messages.js' */
+/** @import { Spec } from './spec.js' */
 /** @import { InitOptions } from './types.js' */
 
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
-/** @typedef {Host | Remote} Link opens collections */
 /**
- * The part of a link that collections use. If `immediate` is true, changes reach subscribers at once instead of in the
- * next frame.
- * @typedef {Pick<Link, 'open' | 'wake'> & { immediate?: boolean }} Opener
+ * A link opens collections. If `immediate` is true, changes reach subscribers at once instead of in the next frame.
+ * @typedef {{ open: (spec: Spec, client: PageClient) => () => void, wake: () => void, immediate?: boolean }} Link
  */
 
 /** @type {Mode[]} in the order in which they are tried */
@@ -52,13 +52,11 @@ function available() {
 async function begin([mode, ...others], sources, failed) {
   const { wasm, worker } = sources
   if (mode === 'main') return startLocal(wasm)
-  const remote = new Remote(mode, sendable(wasm), worker && absolute(worker, 'worker'), failed)
   try {
-    await remote.start()
-    return remote
+    return await startWorker(mode, sendable(wasm), worker && absolute(worker, 'worker'), failed)
   } catch (error) {
-    if (!remote.refused || !others.length) throw error
-    console.warn(/** @type {ListWatchError} */ (error).message)
+    if (!(error instanceof NotStarted) || !others.length) throw error
+    console.warn(error.message)
     return begin(others, sources, failed)
   }
 }

@@ -1,7 +1,7 @@
 // The entry point of the package. index.d.ts is generated from this file and from types.d.ts.
 
 /** @import { HookOptions, InitOptions, KubernetesObject, ListWatch, ListWatchOptions, Typed } from './types.js' */
-/** @import { Link, Opener } from './connect.js' */
+/** @import { Link } from './connect.js' */
 
 import { Collection } from './collection.js'
 import { connect } from './connect.js'
@@ -12,7 +12,7 @@ export { ListWatchError }
 
 /**
  * Returns the link to the fake cluster of listwatch/testing, if there is one. All copies of the package use this link.
- * @returns {Opener | undefined}
+ * @returns {Link | undefined}
  */
 const fake = () => /** @type {any} */ (globalThis)[Symbol.for('listwatch/testing')]
 /** @type {Promise<Link> | undefined} undefined before the first call and after a failure */
@@ -77,7 +77,7 @@ export function listOptions() {
   return (options) => options
 }
 
-/** @returns {Promise<Opener>} */
+/** @returns {Promise<Link>} */
 async function linked() {
   const substitute = fake()
   if (substitute) return substitute

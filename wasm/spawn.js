@@ -33,7 +33,7 @@ export function spawn(mode, script, failed) {
     }
     return { port: worker, stop, url }
   } catch (cause) {
-    throw notStarted(mode, url, cause)
+    throw new NotStarted(mode, url, cause)
   }
 }
 
@@ -44,10 +44,11 @@ export function spawn(mode, script, failed) {
  */
 const scriptURL = (Worker) => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
 
-/**
- * @param {'shared' | 'worker'} mode
- * @param {URL} url
- * @param {unknown} [cause]
- */
-export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${suffixOf(cause)}; ` +
-  `serve it from the origin of the page, allow it in the content security policy, or call init({ mode: "main" }). ${BUNDLERS}`, { cause })
+/** The error of a worker that fails before its first answer. The browser may not allow this kind of worker, but another one. */
+export class NotStarted extends ListWatchError {
+  /** @param {'shared' | 'worker'} mode @param {URL | string} url @param {unknown} [cause] */
+  constructor(mode, url, cause) {
+    super('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${suffixOf(cause)}; ` +
+      `serve it from the origin of the page, allow it in the content security policy, or call init({ mode: "main" }). ${BUNDLERS}`, { cause })
+  }
+}

@@ -1,7 +1,7 @@
 // Implements listwatch/testing. testing.d.ts is generated from this file.
 
 /** @import { KubernetesObject } from './types.js' */
-/** @import { Opener } from './connect.js' */
+/** @import { Link } from './connect.js' */
 /** @import { Failure } from './fake.js' */
 /** @import { Client } from './host.js' */
 /** @import { Spec } from './spec.js' */
@@ -10,7 +10,7 @@ import { FakeResource, FakeWatch, idOf, keyOf, placeOf, resourceIdOf } from './f
 
 /** The key of the global variable that holds the link to the current cluster. All copies of the package read it. */
 const SLOT = Symbol.for('listwatch/testing')
-/** @type {Record<symbol, Opener & { close(): void } | undefined>} */
+/** @type {Record<symbol, Link & { close(): void } | undefined>} */
 const slots = /** @type {any} */ (globalThis)
 
 /**
