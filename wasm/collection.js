@@ -181,27 +181,23 @@ export class Collection {
       report(kind, fields, this.#trace)
       if (!this.#unconfirmed || this.#confirm(kind, fields)) this.#apply(kind, fields)
     })
-    this.#snapshot = undefined
     this.#settle()
     const { phase, cause } = this.#mirror.state
     if (phase === 'stopped' && cause) this.#fail(cause)
-    this.#expectResume()
+    if (!this.#stopped) this.#expectResume()
     this.#notifySoon()
   }
 
   // Starts a timer if a watch was closed and should resume soon. Clears the timer if the watch has resumed.
   #expectResume() {
-    const resuming = this.#stopped ? undefined : this.#mirror.resuming
+    const { resuming } = this.#mirror
     if (resuming === this.#resuming) return
     clearTimeout(this.#timer)
     this.#resuming = resuming
-    if (resuming) this.#timer = setTimeout(() => this.#expire(), resuming.timeout)
-  }
-
-  #expire() {
-    this.#mirror.expire()
-    this.#snapshot = undefined
-    this.#notifySoon()
+    if (resuming) this.#timer = setTimeout(() => {
+      this.#mirror.expire()
+      this.#notifySoon()
+    }, resuming.timeout)
   }
 
   /** @param {number} kind @param {string[]} fields */
@@ -230,7 +226,6 @@ export class Collection {
     const [kind, ...fields] = interrupted(cause, undefined, '1')
     this.#apply(kind, fields)
     this.#expectResume()
-    this.#snapshot = undefined
     this.#notifySoon()
     this.#begin()
   }
@@ -250,9 +245,10 @@ export class Collection {
     return kind !== SAVED || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
-  // Calls #notify in the next animation frame, because a page cannot show more. Without a frame, for example in a hidden
-  // page, it calls #notify after 16 ms.
+  // Calls #notify after a change in the next animation frame, because a page cannot show more. Without a frame, for example in
+  // a hidden page, it calls #notify after 16 ms.
   #notifySoon() {
+    this.#snapshot = undefined
     if (this.#immediate) return this.#notify()
     if (this.#due) return
     this.#due = true
@@ -287,11 +283,10 @@ export class Collection {
     const { state } = this.#mirror
     const since = state.phase === 'stopped' ? state.since : Date.now()
     this.#last = Object.freeze({ ...state, phase: 'stopped', since, cause: this.#failure, retryAt: undefined })
-    this.#expectResume()
+    clearTimeout(this.#timer)
     this.#unlisten()
     this.#end?.()
     this.#settle()
-    this.#snapshot = undefined
     this.#notifySoon()
   }
 }

@@ -103,7 +103,7 @@ function mergeStates(snapshots) {
 const opened = new Set()
 
 /** Returns the open collection that a component can join. @param {Part} part */
-const find = ({ name, options: { token } }) => [...opened].find((shared) => shared.name === name && shared.token === token && !shared.isOver)
+const find = ({ name, options: { token } }) => [...opened].find((shared) => shared.name === name && shared.token === token && (shared.lists.size || !shared.isStopped))
 
 /** A collection that mounted components share, or that is kept open for a component that mounts soon. */
 class Shared {
@@ -112,7 +112,7 @@ class Shared {
   /** The snapshot that all components show, even if the collection is newer. @type {Snapshot<any>} */
   snapshot = LOADING
   /** @type {ListWatch<any> | undefined} undefined if the options are invalid */
-  #collection
+  collection
   /** @type {ReturnType<typeof setTimeout> | undefined} closes the collection */
   #timer
   #lastToken = '' // the last token that the collection has used
@@ -122,10 +122,9 @@ class Shared {
     this.name = name
     this.token = options.token
     opened.add(this)
-    const token = async () => this.#lastToken = await this.#askToken()
     try {
       if (options.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch does not accept a signal: unmount the component instead')
-      const collection = this.#collection = listWatch(typeof options.token === 'function' ? { ...options, token } : options)
+      const collection = this.collection = listWatch(typeof options.token === 'function' ? { ...options, token: () => this.#askToken() } : options)
       this.snapshot = collection.getSnapshot()
       collection.subscribe(() => {
         this.snapshot = collection.getSnapshot()
@@ -139,21 +138,15 @@ class Shared {
 
   /** Calls the token function of the last render, even if it is newer than the collection. */
   async #askToken() {
-    return typeof this.token === 'function' ? this.token() : ''
+    return this.#lastToken = typeof this.token === 'function' ? await this.token() : ''
   }
 
-  get #isStopped() { return this.snapshot.state.phase === 'stopped' }
-  /** Whether the collection has stopped and no component uses it. */
-  get isOver() { return !this.lists.size && this.#isStopped }
-
-  retry() {
-    this.#collection?.retry()
-  }
+  get isStopped() { return this.snapshot.state.phase === 'stopped' }
 
   /** Retries a stopped collection if its token function does not return the same token again. */
   retryWithNewToken() {
-    if (!this.#isStopped || typeof this.token !== 'function') return
-    const compare = (/** @type {unknown} */ answer) => answer !== this.#lastToken && this.retry()
+    if (!this.isStopped || typeof this.token !== 'function') return
+    const last = this.#lastToken, compare = (/** @type {unknown} */ answer) => answer !== last && this.collection?.retry()
     this.#askToken().then(compare, compare)
   }
 
@@ -161,7 +154,7 @@ class Shared {
   add(list) {
     clearTimeout(this.#timer)
     this.lists.add(list)
-    if (this.#isStopped && Date.now() - this.snapshot.state.since >= RETRY_INTERVAL) this.retry() // for example, a component has a new key
+    if (this.isStopped && Date.now() - this.snapshot.state.since >= RETRY_INTERVAL) this.collection?.retry() // for example, a component has a new key
   }
 
   /** @param {List} list @param {number} keepAlive */
@@ -171,8 +164,8 @@ class Shared {
     // Even a delay of 0 needs a timer, because StrictMode unmounts a component and mounts it again immediately.
     this.#timer = setTimeout(() => {
       opened.delete(this)
-      this.#collection?.close()
-    }, this.isOver ? 0 : keepAlive)
+      this.collection?.close()
+    }, this.isStopped ? 0 : keepAlive)
   }
 
   /**
@@ -197,7 +190,7 @@ class Shared {
 class List {
   view = LOADING
   /** @type {View | undefined} the view to show until this list is loaded */
-  #previous
+  previous
   /** @type {Snapshot<any>[] | undefined} the snapshots that `view` combines */
   #shown
   #notify = () => {}
@@ -210,7 +203,7 @@ class List {
   constructor(given) {
     this.given = given
     this.parts = given && partsOf(given)
-    this.retry = () => this.parts?.forEach(({ shared }) => shared?.retry())
+    this.retry = () => this.parts?.forEach(({ shared }) => shared?.collection?.retry())
   }
 
   /** @param {() => void} notify */
@@ -267,11 +260,6 @@ class List {
     return this.parts?.map((part) => (part.shared ?? find(part))?.snapshot ?? LOADING) ?? [LOADING]
   }
 
-  /** @param {View | undefined} view the view of the last render */
-  follow(view) {
-    if (this.given?.keepPrevious) this.#previous = view
-  }
-
   /** Updates the view, and reports whether it changed. */
   refresh() {
     const snapshots = this.#snapshots()
@@ -283,8 +271,8 @@ class List {
       if (cause && cause.code !== 'turns') errors[this.parts?.[i].options.namespace ?? ''] = cause
     })
     const view = this.view = new View(snapshots, mergeStates(snapshots), this.retry, errors)
-    if (this.#previous?.loaded && !view.loaded && !view.error) this.view = this.#previous.until(view)
-    else this.#previous = undefined
+    if (this.previous?.loaded && !view.loaded && !view.error) this.view = this.previous.until(view)
+    else this.previous = undefined
     return true
   }
 }
@@ -307,7 +295,9 @@ export class Lists {
 
   /** Sets the lists of the last render, whose views may stay visible. @param {Lists} [previous] */
   after(previous) {
-    for (const [key, list] of this.#lists) list.follow(previous?.views()[key])
+    for (const [key, list] of this.#lists) {
+      if (list.given?.keepPrevious) list.previous = previous?.views()[key]
+    }
     return this
   }
 

@@ -155,8 +155,9 @@ class Group {
     let failure
     for (const client of this.#clients()) {
       answers.push(Promise.resolve().then(() => client.token?.() ?? ''))
+      const timeout = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { setTimeout(resolve, TIMEOUT) })
       try {
-        const token = await withTimeout(TIMEOUT, Promise.any(answers))
+        const token = await Promise.race([Promise.any(answers), timeout])
         if (token !== undefined) return token
         this.#moveToEnd(client)
       } catch (error) {
@@ -233,23 +234,5 @@ async function replayOf(member) {
   } catch (error) {
     if (error instanceof ListWatchError && (error.code === 'silent' || error.code === 'closed')) return
     throw error
-  }
-}
-
-/**
- * Returns the value of the promise, or undefined if it takes longer than `ms`.
- * @template T
- * @param {number} ms
- * @param {Promise<T>} promise
- * @returns {Promise<T | undefined>}
- */
-async function withTimeout(ms, promise) {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer
-  const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(resolve, ms) })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -4,6 +4,7 @@
 
 import { ListWatchError } from './error.js'
 import { messageOf } from './messages.js'
+import { pluralOf } from './plural.js'
 
 /**
  * A Spec describes a collection. It can be cloned for a worker, and equal specs have equal JSON.
@@ -172,18 +173,14 @@ export function resourceOf({ resource, path, namespace = '', name = '' }) {
   if (parts.length > 3 || parts.includes('')) throw invalid(`resource must look like "pods" or "group/version/plural", not "${resource}"`)
   const [plural = '', version, group = ''] = parts.reverse()
   if (version !== undefined) return { group, version, plural, namespace, name }
-  const known = Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))
-  if (!known) throw invalid(`unknown resource ${resource}: ${similarTo(plural)}add its group and version, for example "apps/v1/deployments"`)
-  const [knownVersion, knownGroup = ''] = known[0].split('/').reverse()
+  const known = groupVersionOf(plural), similar = pluralOf(plural)
+  if (!known) throw invalid(`unknown resource ${resource}: ${groupVersionOf(similar) ? `use "${similar}", or ` : ''}add its group and version, for example "apps/v1/deployments"`)
+  const [knownVersion, knownGroup = ''] = known.split('/').reverse()
   return { group: knownGroup, version: knownVersion, plural, namespace, name }
 }
 
-/** Returns the start of a hint if a name is similar to a built-in resource, for example its singular. @param {string} name */
-function similarTo(name) {
-  const start = name.toLowerCase().slice(0, -1)
-  const [best] = Object.values(BUILT_IN).flatMap((plurals) => plurals.split(' ')).filter((plural) => plural.startsWith(start)).sort((a, b) => a.length - b.length)
-  return best && start.length > 1 ? `use "${best}", or ` : ''
-}
+/** @param {string} plural */
+const groupVersionOf = (plural) => Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))?.[0]
 
 // Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative
 // URLs. The origin is "null" for a file and for a sandboxed frame, where the URL must be absolute.

@@ -113,7 +113,7 @@ test('a page loads listwatch/testing and listwatch/openshift only if it imports 
   }
   for (const file of ['index.js', 'react.js']) follow(file)
   assert.ok(loaded.has('mirror.js') && loaded.has('lists.js'))
-  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js']) assert.ok(!loaded.has(file), file)
+  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js']) assert.ok(!loaded.has(file), file)
 })
 
 test('the hooks are marked as client modules for frameworks with server components', () => {
