@@ -211,9 +211,10 @@ export class Collection {
   #failed(error) {
     const now = Date.now()
     this.#restarts = this.#restarts.filter((at) => now - at < 60_000)
-    if (error.code !== 'crashed' || this.#restarts.push(now) > MAX_RESTARTS) return this.#fail(error)
-    report(WARNING, [`${error.message}; the collection restarts`], this.#trace)
-    this.#reopen(error)
+    const restarts = error.code === 'crashed' && this.#restarts.push(now) <= MAX_RESTARTS
+    report(WARNING, [error.message + (restarts ? '; the collection restarts' : '')], this.#trace)
+    if (restarts) this.#reopen(error)
+    else this.#fail(error)
   }
 
   /** Opens the collection again, and keeps its objects until the new watch has sent all objects. @param {ListWatchError} cause */

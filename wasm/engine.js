@@ -14,8 +14,8 @@ import { BUNDLERS, isBytes, wasmURL } from './source.js'
 /**
  * Describes a collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a
  * projection must keep for the indexes.
- * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'token'> & { indexes: string[], needs: string[], restored:
- * boolean }} Watch
+ * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'resource' | 'token'> & { group?: string, version?: string,
+ * plural?: string, indexes: string[], needs: string[], restored: boolean }} Watch
  */
 /**
  * Receives the records of one collection.

@@ -9,7 +9,7 @@
 import { fieldMatcher, fieldOf, labelMatcher, project } from './matching.js'
 import { ADDED, DELETED, INTERRUPTED, LIVE, MODIFIED, RESET, STOPPED, SYNCED, encode } from './records.js'
 import { pluralOf } from './plural.js'
-import { resourceOf } from './spec.js'
+import { parseResource } from './resources.js'
 
 /**
  * A simulated failure of all requests, or of the requests for one namespace.
@@ -137,14 +137,17 @@ export class FakeWatch {
 }
 
 /** Returns the ID `group/plural` of a collection's resource, and the namespace and name that it selects. @param {Spec} spec */
-export function placeOf({ path, group = '', plural = '', namespace = '', name }) {
-  if (path === undefined) return { id: `${group}/${plural}`, namespace, name }
+export function placeOf({ path, resource = '', namespace = '', name }) {
+  if (path === undefined) return { id: idOf(resource), namespace, name }
   const [, ofGroup = '', ofNamespace = '', ofPlural = ''] = path.match(/\/apis?(?:\/([^/]+)(?=\/[^/]+\/))?\/[^/]+(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)$/) ?? []
   return { id: `${ofGroup}/${ofPlural}`, namespace: ofNamespace, name }
 }
 
 /** Returns the ID `group/plural` of a resource name such as "pods". @param {string} resource */
-export const idOf = (resource) => placeOf(/** @type {Spec} */ (resourceOf({ resource }))).id
+export function idOf(resource) {
+  const { group, plural } = parseResource(resource)
+  return `${group}/${plural}`
+}
 
 /**
  * Returns the ID `group/plural` of an object's resource.

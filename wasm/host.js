@@ -7,6 +7,7 @@
 
 import { crashed } from './messages.js'
 import { Persistence } from './persist.js'
+import { parseResource } from './resources.js'
 
 /**
  * A Client receives the records of one collection.
@@ -67,20 +68,21 @@ export class CollectionWatch {
 
   /** @param {Spec} spec */
   async #start(spec) {
-    const saved = spec.persist ? await this.#restore(spec) : undefined
+    const { token, asks, persist, indexes, resource, ...rest } = spec
+    const named = resource === undefined ? {} : parseResource(resource)
+    const saved = persist ? await this.#restore(spec) : undefined
     if (this.#ended) return
     /** @type {Sink} */
     const sink = {
       records: (bytes) => this.#records(bytes),
       failed: (error) => this.#fail(error),
-      token: spec.token ? () => spec.token : spec.asks ? () => this.#client.token?.() ?? '' : undefined,
+      token: token ? () => token : asks ? () => this.#client.token?.() ?? '' : undefined,
       saved,
     }
-    const { token, asks, persist, indexes, ...rest } = spec
     const fields = Object.values(indexes)
     // A projection cannot select a single array element, so it keeps the field in all elements.
     const needs = fields.map((field) => field.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part)))
-    this.#id = this.#engine.start({ ...rest, indexes: fields, needs, restored: !!saved }, sink)
+    this.#id = this.#engine.start({ ...rest, ...named, indexes: fields, needs, restored: !!saved }, sink)
   }
 
   /**

@@ -367,8 +367,8 @@ export function init(options?: InitOptions): Promise<void>
 /**
  * Lists a collection, and then follows its changes until the returned ListWatch is closed.
  *
- * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors appear in `state.cause`. If they
- * are final, they also reject `synced` and end the iteration.
+ * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors, such as an unknown resource,
+ * appear in `state.cause`. If they are final, they also reject `synced` and end the iteration.
  */
 export function listWatch<T = KubernetesObject, I extends string = string>(options: ListWatchOptions<I> & Typed<T>): ListWatch<T, I>
 

@@ -54,8 +54,8 @@ function reset(failed) {
 /**
  * Lists a collection, and then follows its changes until the returned ListWatch is closed.
  *
- * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors appear in `state.cause`. If they
- * are final, they also reject `synced` and end the iteration.
+ * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors, such as an unknown resource,
+ * appear in `state.cause`. If they are final, they also reject `synced` and end the iteration.
  * @template [T=KubernetesObject]
  * @template {string} [I=string]
  * @param {ListWatchOptions<I> & Typed<T>} options

@@ -5,7 +5,6 @@
 /** @import { Spec } from './spec.js' */
 
 import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
-import { isString } from './spec.js'
 import { messageOf } from './messages.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
@@ -170,7 +169,7 @@ export class Persistence {
 }
 
 /** @param {Row} row */
-const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every(isString)
+const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every((field) => typeof field === 'string')
 
 /**
  * Returns a digest of the headers for the name of a saved collection. The name depends on the headers, because they can

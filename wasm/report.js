@@ -2,13 +2,10 @@
 
 /** @import { ListWatchOptions, TraceEvent } from './types.js' */
 
-import { BOOKMARK, INTERRUPTED, LIVE, PAGE, RESET, STOPPED, SWITCHED, SYNCED, WARNING } from './records.js'
+import { INTERRUPTED, RESET, STOPPED, WARNING } from './records.js'
 
-/** @type {Record<number, TraceEvent>} by the kind of the record */
-const EVENTS = {
-  [RESET]: 'list', [PAGE]: 'page', [SYNCED]: 'synced', [LIVE]: 'live', [BOOKMARK]: 'bookmark', [SWITCHED]: 'switched',
-  [INTERRUPTED]: 'interrupted', [STOPPED]: 'stopped', [WARNING]: 'warning',
-}
+/** The events of the kinds from RESET to WARNING. @type {TraceEvent[]} */
+const EVENTS = ['list', 'synced', 'live', 'bookmark', 'interrupted', 'stopped', 'switched', 'page', 'warning']
 
 let warned = false // whether the console shows that watches take turns
 
@@ -19,7 +16,7 @@ let warned = false // whether the console shows that watches take turns
  * @param {ListWatchOptions['trace']} trace
  */
 export function report(kind, fields, trace) {
-  const event = EVENTS[kind], [first = '', message = ''] = fields
+  const event = EVENTS[kind - RESET], [first = '', message = ''] = fields
   if (!event) return
   if (trace) return callSafely(() => trace(event, kind === INTERRUPTED || kind === STOPPED ? `${first}: ${message}` : first))
   if (kind === WARNING) console.warn(first)

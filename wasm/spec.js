@@ -4,16 +4,13 @@
 
 import { ListWatchError } from './error.js'
 import { messageOf } from './messages.js'
-import { pluralOf } from './plural.js'
 
 /**
  * A Spec describes a collection. It can be cloned for a worker, and equal specs have equal JSON.
  * @typedef {object} Spec
  * @property {{ server: string, transport: string, headers: Record<string, string>, credentials: string }} endpoint
- * @property {string} [path] set instead of group, version, plural and namespace
- * @property {string} [group]
- * @property {string} [version]
- * @property {string} [plural]
+ * @property {string} [path] set instead of resource and namespace
+ * @property {string | undefined} [resource]
  * @property {string} [namespace]
  * @property {string} name
  * @property {string} labelSelector
@@ -27,26 +24,8 @@ import { pluralOf } from './plural.js'
  * @property {string} token the fixed token, or ""
  */
 
-/** The built-in resources of Kubernetes, by group and version. */
-const BUILT_IN = {
-  v1: 'configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates ' +
-    'replicationcontrollers resourcequotas secrets serviceaccounts services',
-  'apps/v1': 'controllerrevisions daemonsets deployments replicasets statefulsets',
-  'autoscaling/v2': 'horizontalpodautoscalers',
-  'batch/v1': 'cronjobs jobs',
-  'coordination.k8s.io/v1': 'leases',
-  'discovery.k8s.io/v1': 'endpointslices',
-  'networking.k8s.io/v1': 'ingresses ingressclasses networkpolicies',
-  'policy/v1': 'poddisruptionbudgets',
-  'rbac.authorization.k8s.io/v1': 'clusterrolebindings clusterroles rolebindings roles',
-  'scheduling.k8s.io/v1': 'priorityclasses',
-  'storage.k8s.io/v1': 'csidrivers csinodes storageclasses volumeattachments',
-  'admissionregistration.k8s.io/v1': 'mutatingwebhookconfigurations validatingwebhookconfigurations',
-  'apiextensions.k8s.io/v1': 'customresourcedefinitions',
-}
-
 /** @type {(value: unknown) => value is string} */
-export const isString = (value) => typeof value === 'string'
+const isString = (value) => typeof value === 'string'
 /** Excludes iterables, such as arrays and Headers. @type {(value: unknown) => value is object} */
 const isObject = (value) => typeof value === 'object' && !!value && !(Symbol.iterator in value)
 /** @type {(value: unknown) => value is Record<string, string>} */
@@ -109,7 +88,7 @@ export function specOf(options) {
       headers: options.headers ?? {},
       credentials: options.credentials ?? '',
     },
-    ...resourceOf(options),
+    ...objectsOf(options),
     labelSelector: options.labelSelector ?? '',
     fieldSelector: options.fieldSelector ?? '',
     project,
@@ -133,7 +112,7 @@ function check(options) {
     if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
   }
   for (const path of [...options.project ?? [], ...Object.values(options.indexes ?? {})]) {
-    if (/^[{$]/.test(path)) throw invalid(`write "${path.replace(/^\{?\$?\.?|\}$/g, '')}" instead of "${path}": a field path has no braces and no $`)
+    if (/^[{$]/.test(path)) throw invalid(`write "${path.replace(/^\{?\$?\.?|\}$/g, '')}" instead of "${path}"`)
   }
   if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
     throw invalid('WebSocket is missing: use Node 22 or later')
@@ -163,24 +142,13 @@ async function callToken(token) {
 /**
  * Returns the members of a spec that identify its objects.
  * @param {ListWatchOptions} options
- * @returns {Pick<Spec, 'path' | 'group' | 'version' | 'plural' | 'namespace' | 'name'>}
+ * @returns {Pick<Spec, 'path' | 'resource' | 'namespace' | 'name'>}
  */
-export function resourceOf({ resource, path, namespace = '', name = '' }) {
+function objectsOf({ resource, path, namespace = '', name = '' }) {
   if ((resource === undefined) === (path === undefined)) throw invalid('use either resource or path')
   if (path !== undefined && namespace) throw invalid('put the namespace into path')
-  if (path !== undefined) return { path, name }
-  const parts = /** @type {string} */ (resource).split('/')
-  if (parts.length > 3 || parts.includes('')) throw invalid(`resource must look like "pods" or "group/version/plural", not "${resource}"`)
-  const [plural = '', version, group = ''] = parts.reverse()
-  if (version !== undefined) return { group, version, plural, namespace, name }
-  const known = groupVersionOf(plural), similar = pluralOf(plural)
-  if (!known) throw invalid(`unknown resource ${resource}: ${groupVersionOf(similar) ? `use "${similar}", or ` : ''}add its group and version, for example "apps/v1/deployments"`)
-  const [knownVersion, knownGroup = ''] = known.split('/').reverse()
-  return { group: knownGroup, version: knownVersion, plural, namespace, name }
+  return path === undefined ? { resource, namespace, name } : { path, name }
 }
-
-/** @param {string} plural */
-const groupVersionOf = (plural) => Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))?.[0]
 
 // Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative
 // URLs. The origin is "null" for a file and for a sandboxed frame, where the URL must be absolute.

@@ -77,10 +77,12 @@ export function connections(scene) {
 
   for (const [condition, options, more] of [['server without WebSocket', { sockets: false }, {}], ['transport http', {}, { transport: 'http' }], ['headers', {}, { headers: { 'X-Requested-With': 'test' } }]]) {
     it(`HTTP/1.1, ${condition}: ten collections report that they take turns on two connections, and the page's own requests succeed`, fronted(options, async (profile, at, cluster) => {
-      const page = await open(profile, at, { mode: 'shared' })
+      const page = await open(profile, at, { mode: 'shared' }), warnings = []
+      page.on('console', (message) => /take turns/.test(message.text()) && warnings.push(message.text()))
       await ten(page, at, path, putter(cluster), more)
       bounded(at)
       assert.equal(at.seen.sockets, 0)
+      await until('a warning in the console', () => warnings.length)
       assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were rejected`)
       const all = await until('all ten collections report "turns", including the two with a connection', async () => {
         const shown = await Promise.all(TEN.map((n) => show(page, n)))
@@ -98,8 +100,19 @@ export function connections(scene) {
       })
       await change(page, path, putter(cluster), 'b')
       assert.deepEqual(await page.evaluate(() => [...globalThis.causes]), ['turns'], 'the cause must remain set during a turn')
+      assert.equal(warnings.length, 1)
+      assert.match(warnings[0], /^listwatch: watches take turns .*enable HTTP\/2 on the server, or allow WebSockets .*ws: true/)
     }))
   }
+
+  it('HTTP/1.1 without WebSockets: if the server dies behind a proxy that keeps its responses open, no collection stays live', fronted({ sockets: false, keeps: true }, async (profile, at, cluster) => {
+    const page = await open(profile, at, { mode: 'shared' })
+    await ten(page, at, path, putter(cluster))
+    await until('all ten collections report "turns"', async () => (await Promise.all(TEN.map((n) => show(page, n)))).every(({ state }) => state.cause?.code === 'turns'))
+    await cluster.stop()
+    await until('stale collections with the reason', async () => (await Promise.all(TEN.map((n) => show(page, n))))
+      .every(({ state }) => state.phase === 'stale' && state.cause.code === 'status'), 30)
+  }))
 
   it('HTTP/1.1: six tabs, each with its own worker, share two connections', fronted({}, async (profile, at, cluster) => {
     const put = putter(cluster), pages = []

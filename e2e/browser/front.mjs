@@ -12,8 +12,9 @@ const AGE = 1000 // minimum age in ms of a watch that counts in `most`
  * @param stage the URL that serves the pages
  * @param api the URL of the API server
  * @param sockets false rejects WebSocket handshakes
+ * @param keeps true keeps responses open after the server has died, like the proxy of Vite without `configure`
  */
-export async function front(stage, api, { sockets = true } = {}) {
+export async function front(stage, api, { sockets = true, keeps = false } = {}) {
   const seen = { watches: 0, most: 0, sockets: 0, refused: 0 }
   const server = http.createServer((request, response) => {
     const target = PAGE.test(request.url) ? stage : api
@@ -22,9 +23,12 @@ export async function front(stage, api, { sockets = true } = {}) {
       response.writeHead(answer.statusCode, answer.headers)
       response.flushHeaders()
       answer.pipe(response)
-      answer.on('error', () => response.destroy())
+      answer.on('error', () => keeps || response.destroy())
     })
-    forward.on('error', () => response.destroy())
+    forward.on('error', () => {
+      if (!keeps) response.destroy()
+      else if (!response.headersSent) response.writeHead(500).end()
+    })
     response.on('close', () => forward.destroy())
     request.pipe(forward)
   })

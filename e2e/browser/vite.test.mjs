@@ -27,10 +27,10 @@ after(async () => {
 
 const put = (name, on) => cluster.put({ object: { metadata: { name }, data: { on } } })
 
-// Calls `f` with the URL of a Vite server, and stops the server afterwards.
-async function serving(args, f) {
+// Calls `f` with the URL of a Vite server whose proxy lacks `ws: true`, and stops the server afterwards.
+async function serving(args, f, { url: api } = cluster) {
   const server = spawn(process.execPath, [vite(folder), ...args, '--host', '127.0.0.1', '--port', '0'],
-    { cwd: folder, env: { ...process.env, SERVER: cluster.url, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
+    { cwd: folder, env: { ...process.env, SERVER: api, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   server.stdout.on('data', (part) => { said += part })
   try {
@@ -107,7 +107,7 @@ test('init rejects if the code for mode "main" cannot be loaded', async () => {
 })
 
 // Maximum sizes in bytes of the scripts, minified and gzipped. The page's scripts include the React hooks.
-const BUDGET = { page: 12_000, worker: 10_000, local: 8_000 }
+const BUDGET = { page: 11_000, worker: 10_200, local: 8_000 }
 
 test('the JavaScript around the WASM module stays within its budget', (t) => {
   const sizes = weigh(folder)
@@ -116,6 +116,22 @@ test('the JavaScript around the WASM module stays within its budget', (t) => {
     t.diagnostic(`${name}: ${size} bytes`)
     assert.ok(size > 1000 && size <= limit, `${name} has ${size} bytes; the limit is ${limit} bytes: remove code, or raise the limit and explain why in the README`)
   }
+})
+
+test('without ws: true, the console names the remedy once, and no watch stays live after the server has died', async () => {
+  const server = await stage.cluster()
+  await serving([], async (url) => {
+    const page = await browser.newPage(), warnings = []
+    page.on('console', (message) => /take turns/.test(message.text()) && warnings.push(message.text()))
+    await page.goto(`${url}/?watches=10`)
+    const all = (pattern) => page.$$eval('li', (items, source) => items.length === 10 && items.every(({ textContent }) => new RegExp(source).test(textContent)), pattern)
+    await until('watches that take turns', () => all('^live turns'))
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0], /ws: true/)
+    await server.stop()
+    await until('stale watches', () => all('^stale (?!turns)'), 30)
+    await page.close()
+  }, server)
 })
 
 test('the package runs in the development server', async () => {

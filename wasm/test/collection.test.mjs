@@ -455,7 +455,7 @@ test('a collection reopens after a crash, but stops after the third restart with
   await crash()
   await crash()
   assert.equal(await crash(), 'stopped crashed 1 7')
-  assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), Array(6).fill('listwatch: the worker is gone; the collection restarts'))
+  assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), [...Array(6).fill('listwatch: the worker is gone; the collection restarts'), 'listwatch: the worker is gone'])
   assert.equal(collection.synced, synced)
 })
 

@@ -7,6 +7,7 @@ import { Engine } from '../engine.js'
 import { ListWatchError } from '../error.js'
 import { Mirror, valuesOf } from '../mirror.js'
 import { DELETED, RESET, STOPPED, SYNCED, decode, encode, encodeFields } from '../records.js'
+import { parseResource } from '../resources.js'
 import { specOf } from '../spec.js'
 import { Random, concat, rounds, text } from './random.mjs'
 import { until } from './support.mjs'
@@ -91,7 +92,7 @@ test('objects in records match the result of JSON.parse', () => rounds(60, async
   const { spec } = specOf({ server: `http://127.0.0.1:${1 + seed % 60000}`, resource: 'pods' })
   const paths = { a: ['a'], ab: ['a', 'b'], uid: ['metadata', 'uid'] }
   const indexes = Object.values(paths).map((path) => path.join('.'))
-  const followed = follow({ ...spec, indexes, needs: indexes, streamingLists: false, restored: false })
+  const followed = follow({ ...spec, ...parseResource('pods'), indexes, needs: indexes, streamingLists: false, restored: false })
   await followed.saw(([, ...fields]) => fields.includes(String(version)))
   followed.stop()
   const mirror = new Mirror(Object.keys(paths))
@@ -132,6 +133,13 @@ test('random options are rejected or produce the expected request', () => rounds
     return
   }
   assert.deepEqual(structuredClone(spec), spec)
+  let named
+  try {
+    named = parseResource(spec.resource)
+  } catch (error) {
+    assert.ok(error instanceof ListWatchError && error.code === 'invalid', error)
+    return
+  }
   const asked = []
   answer = (url, _, as) => {
     asked.push(url)
@@ -139,7 +147,7 @@ test('random options are rejected or produce the expected request', () => rounds
     return refuse()
   }
   const indexes = Object.values(spec.indexes)
-  const followed = follow({ ...spec, indexes, needs: [], streamingLists: false, restored: false })
+  const followed = follow({ ...spec, ...named, indexes, needs: [], streamingLists: false, restored: false })
   await followed.saw(([kind]) => kind === STOPPED)
   followed.stop()
   const [, code, message] = followed.told.find(([kind]) => kind === STOPPED)
@@ -151,8 +159,8 @@ test('random options are rejected or produce the expected request', () => rounds
   const selectors = [spec.name && `metadata.name=${spec.name}`, spec.fieldSelector].filter(Boolean).join(',')
   assert.equal(searchParams.get('fieldSelector') ?? '', selectors.toWellFormed())
   const segments = pathname.split('/').slice(new URL(spec.endpoint.server).pathname.split('/').filter(Boolean).length + 1).map(decodeURIComponent)
-  const group = spec.group ? ['apis', spec.group, spec.version] : ['api', spec.version]
-  const wanted = [...group, ...(spec.namespace ? ['namespaces', spec.namespace] : []), spec.plural]
+  const group = named.group ? ['apis', named.group, named.version] : ['api', named.version]
+  const wanted = [...group, ...(spec.namespace ? ['namespaces', spec.namespace] : []), named.plural]
   assert.deepEqual(segments, wanted.map((segment) => segment.toWellFormed()))
 }))
 
@@ -177,7 +185,7 @@ test('a saved state is resumed or rejected', () => rounds(150, async (random, se
     return new Response(cut(random, concat(...gone, '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3000"}}}')))
   }
   const { spec } = specOf({ server: `http://127.0.0.1:${1 + seed % 60000}`, resource: 'pods' })
-  const followed = follow({ ...spec, indexes: [], needs: [], streamingLists: false, restored: true }, { saved: kept })
+  const followed = follow({ ...spec, ...parseResource('pods'), indexes: [], needs: [], streamingLists: false, restored: true }, { saved: kept })
   if (damaged) {
     await until(() => first || followed.told.some(([kind]) => kind === STOPPED))
     return followed.stop()

@@ -57,6 +57,13 @@ test('an engine error when a collection starts is reported once and releases the
   assert.deepEqual([...held], [])
 })
 
+test('an unknown resource stops the collection', async () => {
+  const failures = []
+  new Host({ start() {}, stop() {} }).open(specOf({ server: 'http://host', resource: 'pod' }).spec, { records() {}, failed: (error) => failures.push(error) })
+  await until(() => failures.length)
+  assert.deepEqual([failures[0].code, failures[0].message], ['invalid', 'listwatch: unknown resource pod: use "pods", or add its group and version, for example "apps/v1/deployments"'])
+})
+
 test('a failure stops the collection and releases the lock, and later records are dropped', async () => {
   const failures = [], records = []
   let sink

@@ -113,7 +113,7 @@ test('a page loads listwatch/testing and listwatch/openshift only if it imports 
   }
   for (const file of ['index.js', 'react.js']) follow(file)
   assert.ok(loaded.has('mirror.js') && loaded.has('lists.js'))
-  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js']) assert.ok(!loaded.has(file), file)
+  for (const file of ['testing.js', 'fake.js', 'matching.js', 'openshift.js', 'plural.js', 'resources.js']) assert.ok(!loaded.has(file), file)
 })
 
 test('the hooks are marked as client modules for frameworks with server components', () => {
@@ -149,7 +149,7 @@ test('the options match the type declarations', () => {
 test('the error codes match the type declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
-  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'lists.js', 'index.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'resources.js', 'mirror.js', 'lists.js', 'index.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
   for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |return |send\((?:interrupted|stopped), )"([a-z-]+)"/g)) used.add(code)

@@ -23,18 +23,10 @@ const bad = [
   [{ server: 'https://host', path: 'api/v1/pods' }, /path must be a path such as "\/apis/],
   [{ server: 'https://host', path: '/api/v1/pods', namespace: 'shop' }, /put the namespace into path/],
   [{ ...good, resource: 7 }, /resource must be a string/],
-  [{ ...good, resource: 'widgets' }, /unknown resource widgets: add its group and version/],
-  [{ ...good, resource: 'toString' }, /unknown resource toString/],
-  [{ ...good, resource: 'pod' }, /unknown resource pod: use "pods", or add its group and version/],
-  [{ ...good, resource: 'Service' }, /unknown resource Service: use "services", or add/],
-  [{ ...good, resource: 'networkpolicy' }, /unknown resource networkpolicy: use "networkpolicies", or add/],
-  [{ ...good, resource: 'x' }, /unknown resource x: add/],
   [{ ...good, indexes: { node: '{.spec.nodeName}' } }, /write "spec\.nodeName" instead of "{\.spec\.nodeName}"/],
   [{ ...good, project: ['metadata', '$.spec.nodeName'] }, /write "spec\.nodeName" instead of "\$\.spec\.nodeName"/],
   [{ ...good, trace: true }, /trace must be a function/],
   [{ ...good, keepAlive: 'x' }, /keepAlive must be a number of milliseconds/],
-  [{ ...good, resource: 'a/b/c/d' }, /resource must look like "pods" or "group\/version\/plural", not "a\/b\/c\/d"/],
-  [{ ...good, resource: 'a//c' }, /resource must look like/],
   [{ ...good, namespace: 1 }, /namespace must be a string/],
   [{ ...good, name: {} }, /name must be a string/],
   [{ ...good, name: '' }, /name must be a string that is not empty/],
@@ -81,41 +73,6 @@ test('options that are undefined count as missing', () => {
     .map((name) => [name, undefined]))
   assert.deepEqual(specOf({ ...all, ...good }), specOf(good))
 })
-
-test('resources have a built-in or explicit group and version', () => {
-  const parts = (resource) => {
-    const { group, version, plural } = specOf({ ...good, resource }).spec
-    return [group, version, plural].join(' ')
-  }
-  assert.equal(parts('pods'), ' v1 pods')
-  assert.equal(parts('deployments'), 'apps v1 deployments')
-  assert.equal(parts('v1/pods'), ' v1 pods')
-  assert.equal(parts('example.com/v1beta1/widgets'), 'example.com v1beta1 widgets')
-})
-
-const BUILT_IN = `
-  v1: configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services
-  apps/v1: controllerrevisions daemonsets deployments replicasets statefulsets
-  autoscaling/v2: horizontalpodautoscalers
-  batch/v1: cronjobs jobs
-  coordination.k8s.io/v1: leases
-  discovery.k8s.io/v1: endpointslices
-  networking.k8s.io/v1: ingresses ingressclasses networkpolicies
-  policy/v1: poddisruptionbudgets
-  rbac.authorization.k8s.io/v1: clusterrolebindings clusterroles rolebindings roles
-  scheduling.k8s.io/v1: priorityclasses
-  storage.k8s.io/v1: csidrivers csinodes storageclasses volumeattachments
-  admissionregistration.k8s.io/v1: mutatingwebhookconfigurations validatingwebhookconfigurations
-  apiextensions.k8s.io/v1: customresourcedefinitions`
-for (const line of BUILT_IN.trim().split('\n')) {
-  const [of, plurals] = line.trim().split(': ')
-  test(`the resources of ${of} need no explicit group or version`, () => {
-    for (const plural of plurals.split(' ')) {
-      const { group, version } = specOf({ ...good, resource: plural }).spec
-      assert.equal([group, version].filter(Boolean).join('/'), of, plural)
-    }
-  })
-}
 
 // Calls `f` in a simulated page at `url`. The argument of `f` is a function that resolves a server URL.
 function atPage(url, f) {
@@ -174,7 +131,7 @@ test('omitted options get default values', () => {
   assert.deepEqual(specOf({ server: 'https://host', resource: 'pods' }), {
     spec: {
       endpoint: { server: 'https://host', transport: 'auto', headers: {}, credentials: '' },
-      group: '', version: 'v1', plural: 'pods', namespace: '', name: '', labelSelector: '', fieldSelector: '', project: [], indexes: {},
+      resource: 'pods', namespace: '', name: '', labelSelector: '', fieldSelector: '', project: [], indexes: {},
       persist: false, maxObjects: 0, streamingLists: true, asks: false, token: '',
     },
     token: undefined,

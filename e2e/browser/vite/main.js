@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client'
 import { init } from 'listwatch'
 import { useListWatch } from 'listwatch/react'
 
-const mode = new URLSearchParams(location.search).get('mode')
+const params = new URLSearchParams(location.search), mode = params.get('mode')
 if (mode) globalThis.started = init({ mode })
 
 function Maps() {
@@ -14,7 +14,14 @@ function Maps() {
   return h('p', { id: 'maps' }, text)
 }
 
+// One of several watches that need more connections than a browser has.
+function Watch({ n }) {
+  const { state, size } = useListWatch({ server: '/k8s', resource: 'configmaps', labelSelector: `n!=${n}` })
+  return h('li', null, `${state.phase} ${state.cause?.code ?? ''} ${size}`)
+}
+const watches = Array.from({ length: params.get('watches') ?? 0 }, (_, n) => h(Watch, { key: n, n }))
+
 const renders = globalThis.renders = [] // the texts of all renders
 const root = createRoot(document.getElementById('root'))
-globalThis.show = (component) => root.render(component ? h(Maps) : null)
+globalThis.show = (component) => root.render(component ? [h(Maps, { key: 'maps' }), ...watches] : null)
 globalThis.show(true)
