@@ -4,6 +4,7 @@ import { connections } from './connections.mjs'
 import { course } from './course.mjs'
 import { origin } from './origin.mjs'
 import { inPlaces } from './places.mjs'
+import { rebuilt } from './rebuilt.mjs'
 import { refusals } from './refusals.mjs'
 import { Scene } from './scene.mjs'
 import { secrets } from './secrets.mjs'
@@ -34,5 +35,6 @@ export function suite(name) {
     origin(scene)
     connections(scene)
     inPlaces(scene, MODES)
+    rebuilt(scene)
   })
 }
