@@ -77,12 +77,17 @@ export function inPlaces(scene, modes) {
   const chromium = { skip: scene.name === 'chrome' ? false : 'this test needs Chromium' }
 
   for (const mode of modes) {
-    test(`${mode}: a trap in the module stops the collections, and the next collection restarts the module`, async ({ page, at, base }) => {
+    test(`${mode}: after a trap in the module, the collections restart, but not more often than three times a minute`, async ({ page, at, base }) => {
+      const warnings = []
+      page.on('console', (message) => /the collection restarts/.test(message.text()) && warnings.push(message.text()))
       await at('/plain.html')
       assert.equal(await load(page, base, { mode }), 'loaded')
       await open(page)
       await open(page)
-      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the WASM module trap, as in a crash
+      for (let n = 1; n <= 4; n++) {
+        await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the WASM module trap, as in a crash
+        if (n <= 3) await until('the restart', async () => warnings.length === 2 * n && (await states(page)).join() === 'live,live')
+      }
       await are(page, 'stopped crashed')
       assert.deepEqual(await states(page), ['stopped crashed', 'stopped crashed'])
       await open(page)
@@ -158,6 +163,13 @@ export function inPlaces(scene, modes) {
       assert.equal(code, 'load')
       assert.match(message, /bundler.*init\({ worker, wasm }\)/)
     }
+  })
+
+  test('if no worker answers, the page runs the module itself', async ({ page, at, base }) => {
+    await at('/plain.html')
+    const worker = await page.evaluate(() => URL.createObjectURL(new Blob(['globalThis.onconnect = () => {}'], { type: 'text/javascript' })))
+    assert.equal(await load(page, base, { worker }), 'loaded')
+    await open(page)
   })
 
   test('if the server sends HTML instead of the worker and the module, the error contains a hint about bundlers', async ({ page, at, base, refused }) => {

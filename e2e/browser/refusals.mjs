@@ -13,7 +13,8 @@ export function refusals(scene, modes) {
   for (const mode of modes) {
     it(`${mode}: reports error responses`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster({ tokens: { good: true, poor: false } })
-      const page = await scene.open(profile, { mode })
+      const page = await scene.open(profile, { mode }), warnings = []
+      page.on('console', (message) => /the stream was interrupted/.test(message.text()) && warnings.push(message.text()))
       for (const transport of ['http', 'ws', 'auto']) {
         for (const [name, { token, ...cause }] of Object.entries(REFUSALS)) {
           await follow(page, name + transport, { server: cluster.url, transport, token })
@@ -30,10 +31,14 @@ export function refusals(scene, modes) {
         }
       }
       assert.equal((await cluster.look()).watches, 0)
+      await until('a warning for each collection', () => warnings.length === 6)
+      for (const remedy of [/the server answered 401 .*next: stop, .*remedy: check the credential/, /the server answered 403 .*remedy: grant the user the list and watch verbs/]) {
+        assert.equal(warnings.filter((text) => remedy.test(text)).length, 3, `${warnings}`)
+      }
     }))
   }
 
-  it('shared: a new collection succeeds when the server accepts a previously rejected token', () => scene.fresh(async (profile) => {
+  it('shared: a new collection and a retried one succeed when the server accepts a previously rejected token', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: { good: true } })
     await cluster.revoke({ token: 'good' })
     const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
@@ -44,5 +49,7 @@ export function refusals(scene, modes) {
     await cluster.allow({ token: 'good' })
     await follow(second, 'again', { server: cluster.url, token: 'good' })
     await equal(cluster, second, 'again')
+    await first.evaluate(() => globalThis.stage.retry('all'))
+    await equal(cluster, first)
   }))
 }

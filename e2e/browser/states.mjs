@@ -50,6 +50,20 @@ export function states(scene, modes) {
       await equal(cluster, page)
     }))
 
+    it(`${mode}: deletePersisted() deletes the saved collections, and an open collection continues unsaved`, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster()
+      await cluster.write({ n: 20, seed: 1 })
+      const page = await scene.open(profile, { mode })
+      await follow(page, 'all', { server: cluster.url, persist: true })
+      const { has } = await equal(cluster, page)
+      await until('the saved collection', async () => (await kept(page)).some(({ version }) => version === has.version))
+      await page.evaluate(() => globalThis.stage.deletePersisted())
+      assert.deepEqual(await page.evaluate(() => indexedDB.databases().then((all) => all.map(({ name }) => name))), [])
+      await cluster.write({ n: 20, seed: 2 })
+      await equal(cluster, page)
+      assert.deepEqual(await page.evaluate(() => indexedDB.databases().then((all) => all.map(({ name }) => name))), [])
+    }))
+
     it(`${mode}: the package adds no globals, and a closed collection leaves no open watch`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 20, seed: 1 })

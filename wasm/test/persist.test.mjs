@@ -308,3 +308,27 @@ test('a closed collection is not notified when another tab deletes the database'
   await done(indexedDB.deleteDatabase('listwatch'))
   assert.deepEqual(told, [])
 })
+
+test('deletePersisted() deletes all saved collections, even while a collection is open, and resolves without IndexedDB', async () => {
+  const { deletePersisted } = await import('../index.js')
+  const { save, told } = await open()
+  save(...first(added('a', 1)))
+  await savedKeys('default/a')
+  await deletePersisted()
+  assert.deepEqual(await indexedDB.databases(), [])
+  assert.deepEqual(told.filter(([kind]) => kind === UNSAVED).length, 1)
+  save(added('b', 10))
+  assert.deepEqual(await indexedDB.databases(), [], 'an open collection must not save its objects again')
+  define('indexedDB', { value: undefined })
+  await deletePersisted()
+})
+
+test('deletePersisted() rejects if the browser does not delete the database', async () => {
+  const { deletePersisted } = await import('../index.js')
+  define('indexedDB', { value: { deleteDatabase() {
+    const request = { error: new Error('the disk is broken') }
+    queueMicrotask(() => request.onerror())
+    return request
+  } } })
+  await assert.rejects(deletePersisted(), { code: 'storage', message: 'listwatch: the saved collections could not be deleted: the disk is broken' })
+})

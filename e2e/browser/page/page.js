@@ -33,6 +33,8 @@ globalThis.stage = {
     followed.set(name, it)
   },
 
+  deletePersisted: () => library.deletePersisted(),
+  retry(name) { followed.get(name).collection.retry() },
   setToken(name, token) { followed.get(name).token = token },
   close(name) { followed.get(name).collection.close() },
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
