@@ -12,9 +12,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -24,8 +21,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
 // settings contains the flags. Their usage strings describe the fields.
@@ -38,6 +33,7 @@ type settings struct {
 	logs       string
 	clients    string
 	ours       bool
+	webSocket  bool
 	document   string
 	command    string // the command line, which the document shows so that readers can repeat the run
 }
@@ -52,6 +48,7 @@ func main() {
 	flag.StringVar(&s.logs, "logs", "", "write the output, the errors and the requests of each trial to this folder")
 	flag.StringVar(&s.clients, "clients", "", "run the clients that this file describes, instead of one driver")
 	flag.BoolVar(&s.ours, "ours", false, "with -clients, run only the clients of this project")
+	flag.BoolVar(&s.webSocket, "ws", false, "also run the trials with a ws:// URL, for drivers that can watch over WebSocket")
 	flag.StringVar(&s.document, "write", "", "write the results to this document")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -68,7 +65,7 @@ func (s *settings) read(command []string) (clients []*client, err error) {
 		if len(command) == 0 {
 			return nil, errors.New("a driver is required: conformance [flags] -- ./driver")
 		}
-		return []*client{{Name: "driver", Ours: true, Run: command}}, nil
+		return []*client{{Name: "driver", Ours: true, WebSocket: s.webSocket, Run: command}}, nil
 	}
 	text, err := os.ReadFile(s.clients)
 	if err == nil {
@@ -76,6 +73,15 @@ func (s *settings) read(command []string) (clients []*client, err error) {
 	}
 	if s.ours {
 		clients = slices.DeleteFunc(clients, func(c *client) bool { return !c.Ours })
+	}
+	for _, c := range clients {
+		if len(c.Needs) > 0 && exec.Command(c.Needs[0], c.Needs[1:]...).Run() != nil {
+			c.missing = true
+			fmt.Printf("skipped %s. To run it, use: %s\n", c.Name, c.Install)
+			if os.Getenv("LISTWATCH_CI") != "" {
+				return nil, fmt.Errorf("%s is not installed, but continuous integration must run it: %s", c.Name, c.Install)
+			}
+		}
 	}
 	return clients, err
 }
@@ -104,7 +110,7 @@ func (s *settings) run(ctx context.Context, command []string) error {
 	}
 	for _, t := range queue {
 		for _, c := range clients {
-			if t.deadline == honored && !s.long {
+			if t.deadline == honored && !s.long || c.missing || !c.supports(t) {
 				continue
 			}
 			free <- struct{}{}
@@ -164,21 +170,23 @@ func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
 		defer file.Close()
 		stderr = file
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	folder, err := os.MkdirTemp("", "conformance")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	g, env, err := t.open(folder)
 	if err != nil {
 		return nil, err
 	}
 	start := func(ctx context.Context, url string, out io.Writer) error {
 		cmd := exec.CommandContext(ctx, c.Run[0], slices.Concat(c.Run[1:], []string{url, resource, namespace})...)
-		cmd.Env = append(os.Environ(), c.Env...)
+		cmd.Env = slices.Concat(os.Environ(), c.Env, env)
 		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stderr, 2*time.Second
 		return cmd.Run()
 	}
-	r := play(ctx, t, s.hostileFor, start, func(server *hostile.Server) (string, func()) {
-		web := &http.Server{Handler: server, ErrorLog: log.New(io.Discard, "", 0)}
-		go func() { _ = web.Serve(listener) }()
-		return "http://" + listener.Addr().String(), func() { _ = web.Close() }
-	})
+	r := play(ctx, t, s.hostileFor, start, g.serve)
+	r.misused = g.misused()
 	if s.logs != "" {
 		return r, s.save(name, r)
 	}

@@ -27,6 +27,7 @@ const (
 // a trial.
 var properties = []property{
 	{"exit", "The client does not exit.", func(r *run) string { return r.exited }},
+	{"trust", "The client sends no request to a server whose certificate is wrong.", func(r *run) string { return r.misused }},
 	{"sequence", "An object is added before it is modified or deleted, and is not added twice.", checkSequence},
 	{"resurrection", "A deleted object does not return. The trials create no object twice.", checkResurrection},
 	{"order", "The resourceVersion of an object does not decrease, except after the client has reported that its copy is stale.", checkOrder},

@@ -57,13 +57,14 @@ type run struct {
 	exited   string // why the driver ended before it was stopped
 	partial  []byte // the beginning of a line whose end has not been received yet
 
-	// Only play writes the following fields, so they need no lock.
+	// Only play and its caller write the following fields, so they need no lock.
 	settled time.Time // when the server stopped misbehaving
 	caught  time.Time // when the driver's copy became correct after settled; zero if it never did
 	differs string    // the last difference between the driver's copy and the server's objects; "" if they were equal
 	follows bool      // whether a driver that did not catch up still printed later changes, so it has lost some
 	cut     time.Time // when the last outage began
 	back    time.Time // when the last outage ended
+	misused string    // how the client trusted a server with a wrong certificate, or ""
 }
 
 func (r *run) lock(f func()) {

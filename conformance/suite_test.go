@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,29 +22,104 @@ import (
 // so that tests need no separate program.
 const isDriver = "LISTWATCH_CONFORMANCE_DRIVER"
 
+// insecure is the value of isDriver for a client that does not verify certificates.
+const insecure = "insecure"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(isDriver) == "" {
 		leak.Main(m)
 		return
 	}
-	d := &reference{http: http.DefaultClient, url: os.Args[1]}
+	// A new connection per request, because only a handshake shows whether the client verifies certificates.
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: os.Getenv(isDriver) == insecure}} //nolint:gosec // a planted fault
+	d := &reference{http: &http.Client{Transport: transport}, url: os.Args[1]}
 	_ = d.run(context.Background(), os.Args[1], os.Stdout)
 }
 
 func TestJudgesCommand(t *testing.T) {
-	t.Parallel()
-	s := &settings{hostileFor: time.Second, logs: t.TempDir()}
-	trials := all(1)
-	i := slices.IndexFunc(trials, func(t *trial) bool { return t.Name == "listing" })
-	for name, c := range map[string]*client{
-		"":     {Name: "good", Run: []string{os.Args[0]}, Env: []string{isDriver + "=1"}},
-		"exit": {Name: "bad", Run: []string{os.Args[0], "-test.run=^$"}},
+	for _, judged := range []struct{ driver, trial, failed string }{
+		{"correct", "listing", ""},
+		{"", "listing", "exit"},
+		{"correct", "https-unknown-authority", ""},
+		{insecure, "https-unknown-authority", "trust"},
 	} {
-		r, err := s.try(t.Context(), trials[i], c)
-		require.NoError(t, err)
-		require.Equal(t, name, r.judge().failed, "%v", r.violations())
-		require.FileExists(t, filepath.Join(s.logs, c.Name+", listing.log"))
+		t.Run(judged.driver+" "+judged.trial, func(t *testing.T) {
+			t.Parallel()
+			s := &settings{hostileFor: time.Second, logs: t.TempDir()}
+			c := &client{Name: "driver", Run: []string{os.Args[0], "-test.run=^$"}}
+			if judged.driver != "" {
+				c = &client{Name: "driver", Run: []string{os.Args[0]}, Env: []string{isDriver + "=" + judged.driver}}
+			}
+			r, err := s.try(t.Context(), named(t, judged.trial), c)
+			require.NoError(t, err)
+			require.Equal(t, judged.failed, r.judge().failed, "%v", r.violations())
+			require.FileExists(t, filepath.Join(s.logs, "driver, "+judged.trial+".log"))
+		})
 	}
+}
+
+func named(t *testing.T, name string) *trial {
+	t.Helper()
+	trials := all(1)
+	i := slices.IndexFunc(trials, func(t *trial) bool { return t.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return trials[i]
+}
+
+// Every other handshake gets the wrong certificate until the server behaves.
+func TestCertificates(t *testing.T) {
+	for kind, reason := range map[string]string{unknownAuthority: "unknown authority", expired: "expired", otherHost: "192.0.2.1", "": ""} {
+		folder := t.TempDir()
+		g, _, err := front{scheme: "https", wrong: kind}.open(folder)
+		require.NoError(t, err)
+		server := named(t, "listing").Start()
+		_, stop := g.serve(server)
+		defer stop()
+		trusted, err := os.ReadFile(filepath.Join(folder, "ca.pem"))
+		require.NoError(t, err)
+		pool := x509.NewCertPool()
+		require.True(t, pool.AppendCertsFromPEM(trusted))
+		for i, reason := range []string{"", reason, "", reason, "", ""} {
+			if i == 4 {
+				server.Behave(false)
+			}
+			conn, err := tls.Dial("tcp", g.Addr().String(), &tls.Config{RootCAs: pool})
+			if reason == "" {
+				require.NoError(t, err)
+				require.NoError(t, conn.Close())
+			} else {
+				require.ErrorContains(t, err, reason)
+			}
+		}
+	}
+}
+
+// Clients such as kubectl ask for the resources of a server before they list one.
+func TestServesDiscovery(t *testing.T) {
+	g, _, err := front{scheme: "http"}.open(t.TempDir())
+	require.NoError(t, err)
+	url, stop := g.serve(named(t, "mute-all").Start())
+	defer stop()
+	for path := range discovery {
+		response, err := http.Get(url + path) //nolint:noctx // the server answers at once
+		require.NoError(t, err)
+		require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+		require.NoError(t, response.Body.Close())
+	}
+}
+
+// A client whose programs are missing is skipped, except in continuous integration.
+func TestSkipsMissingClients(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "clients.json")
+	require.NoError(t, os.WriteFile(file, []byte(`[{"name": "a", "needs": ["false"], "install": "apt-get install a"}, {"name": "b", "needs": ["true"]}]`), 0o600))
+	t.Setenv("LISTWATCH_CI", "")
+	clients, err := (&settings{clients: file}).read(nil)
+	require.NoError(t, err)
+	require.True(t, clients[0].missing)
+	require.False(t, clients[1].missing)
+	t.Setenv("LISTWATCH_CI", "1")
+	_, err = (&settings{clients: file}).read(nil)
+	require.ErrorContains(t, err, "apt-get install a")
 }
 
 func TestTrialsHaveUniqueNames(t *testing.T) {
@@ -87,10 +164,10 @@ func TestReport(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "doc.md")
 	require.NoError(t, os.WriteFile(file, []byte("before\n"+beginMark+"old"+endMark+"\nafter\n"), 0o600))
 	clients := []*client{
-		{Name: "ours", Ours: true, Notes: []note{{Trials: "stream.*", Property: "lost|exit", Says: "Because."}}},
+		{Name: "ours", Ours: true, WebSocket: true, Notes: []note{{Trials: "stream.*", Property: "lost|exit", Says: "Because."}}},
 		{Name: "other"},
 	}
-	trials := all(1)[:2]
+	trials := append(all(1)[:2], named(t, "ws-listing"))
 	found := results{
 		"ours":  {"streaming": {ran: true, failed: "lost"}, "listing": {ran: true, failed: "exit"}},
 		"other": {"streaming": {ran: true, failed: "lost"}},
@@ -99,8 +176,8 @@ func TestReport(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	for _, part := range []string{
-		"before\n" + beginMark, endMark + "\nafter\n", "seed 7 and the command `run`.", "| ours | this version | 0 | 2 | 0 |", "| other | this version | 0 | 1 | 1 |",
-		"with streaming lists | lost (1) | not checked |", "with paginated lists | exit | skipped |", "\n1. Because.\n",
+		"before\n" + beginMark, endMark + "\nafter\n", "seed 7 and the command `run`.", "| ours | this version | 0 | 2 | 1 |", "| other | this version | 0 | 1 | 2 |",
+		"with streaming lists | lost (1) | not checked |", "with paginated lists | exit | skipped |", "over WebSocket, responds correctly, with paginated lists | skipped | not supported |", "\n1. Because.\n",
 	} {
 		require.Contains(t, string(text), part)
 	}

@@ -16,10 +16,20 @@ type client struct {
 	Ours bool     `json:"ours"` // whether a failure without a note fails the suite
 	Run  []string `json:"run"`  // the command
 	Env  []string `json:"env"`
+	// WebSocket is whether the client can watch over WebSocket, so that it can run the trials with a ws:// URL.
+	WebSocket bool `json:"webSocket"`
+	// Needs is a command that fails if a program that the client needs is missing. Install is the command that installs it.
+	Needs   []string `json:"needs"`
+	Install string   `json:"install"`
 	// Notes explain known failures. A failure of another project's client without a note appears as "not checked",
 	// because it may be a fault of the suite. The note shows that a person has verified the failure.
 	Notes []note `json:"notes"`
+
+	missing bool // Needs has failed
 }
+
+// supports reports whether the client can run a trial.
+func (c *client) supports(t *trial) bool { return t.scheme != "ws" || c.WebSocket }
 
 // note explains failures of a client.
 type note struct {
@@ -71,7 +81,7 @@ func (s *settings) write(file string, clients []*client, trials []*trial, found 
 // report returns the results in Markdown.
 func (s *settings) report(clients []*client, trials []*trial, found results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nThese results come from seed %d and the command `%s`.\n\n| client | version | passed | failed or not checked | skipped |\n| --- | --- | ---: | ---: | ---: |\n", s.seed, s.command)
+	fmt.Fprintf(&b, "\nThese results come from seed %d and the command `%s`.\n\n| client | version | passed | failed or not checked | skipped or not supported |\n| --- | --- | ---: | ---: | ---: |\n", s.seed, s.command)
 	for _, c := range clients {
 		count, version := map[string]int{}, ""
 		for _, t := range trials {
@@ -79,7 +89,7 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 			version = max(version, o.version)
 			count[c.cell(t, o, nil)]++
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", c.Name, cmp.Or(version, "this version"), count["pass"], len(trials)-count["pass"]-count["skipped"], count["skipped"])
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", c.Name, cmp.Or(version, "this version"), count["pass"], len(trials)-count["pass"]-count["skipped"]-count["not supported"], count["skipped"]+count["not supported"])
 	}
 	b.WriteString("\n| property | meaning |\n| --- | --- |\n")
 	for _, p := range properties {
@@ -116,6 +126,8 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 func (c *client) cell(t *trial, o outcome, notes *[]string) string {
 	number := c.note(t, o.failed)
 	switch {
+	case !c.supports(t):
+		return "not supported"
 	case !o.ran:
 		return "skipped"
 	case o.failed == "":

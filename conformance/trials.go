@@ -8,9 +8,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
-// trial is a scenario with the time that a client has to recover from it.
+// trial is a scenario with the way to its server and the time that a client has to recover.
 type trial struct {
 	hostile.Scenario
+	front
 	rebuild  *hostile.Rebuild // the server that clients find after an outage; nil for no outage
 	deadline time.Duration
 }
@@ -28,8 +29,28 @@ const (
 // deadlines contains the deadlines that differ from usual.
 var deadlines = map[string]time.Duration{
 	"at-timeout": idle, "white-space": idle, "blank-object": idle, "bookmark-then-silent": idle, "mute": idle, "mute-watches": idle, "mute-all": idle,
-	"regressing-check": idle, "no-mark": idle, "retry-after": honored, "error-429": honored,
+	"regressing-check": idle, "no-mark": idle, "retry-after": honored, "error-429": honored, "https-silent": idle, "ws-pings": idle,
 }
+
+// webSocket contains the scenarios that also run over WebSocket.
+var webSocket = []string{"streaming", "listing", "999ms", "one-event-reset", "half-event", "instant", "bookmark-then-silent", "mute-watches", "410-events", "410-http", "503-storm"}
+
+// fronts contains trials whose connections misbehave. Their servers close each watch after 999 ms, so that clients open
+// many connections.
+var fronts = []struct {
+	name, does, source string
+	front
+}{
+	{"https", "responds correctly over TLS, but closes each watch after 999 ms", rfcTLS, front{}},
+	{"https-goaway", "closes each connection after a response, in HTTP/2 with GOAWAY", "https://www.rfc-editor.org/rfc/rfc9113#section-6.8", front{closes: true}},
+	{"https-unknown-authority", "presents a certificate from an unknown authority in every other handshake", rfcTLS, front{closes: true, wrong: unknownAuthority}},
+	{"https-expired", "presents an expired certificate in every other handshake", rfcTLS, front{closes: true, wrong: expired}},
+	{"https-other-host", "presents another host's certificate in every other handshake", rfcTLS, front{closes: true, wrong: otherHost}},
+	{"https-silent", "sends and receives nothing over a connection that is five seconds old", "https://github.com/kubernetes/client-go/issues/374", front{freezes: 5 * time.Second}},
+	{"https-silent-handshake", "does not respond to TLS handshakes", rfcTLS, front{freezes: time.Nanosecond}},
+}
+
+const rfcTLS = "https://www.rfc-editor.org/rfc/rfc9110#section-4.3.4"
 
 // excused contains the properties that a trial's server makes impossible to keep. It maps each trial to these
 // properties, and each property to the reason.
@@ -43,16 +64,33 @@ var excused = map[string]map[string]string{
 
 // all returns the trials.
 func all(seed uint64) (trials []*trial) {
+	named := map[string]hostile.Scenario{}
+	add := func(s hostile.Scenario, name string, front front) *trial {
+		front.scheme = cmp.Or(front.scheme, "http")
+		t := &trial{Scenario: s, front: front, deadline: cmp.Or(deadlines[name], deadlines[s.Name], usual)}
+		t.Name, t.Seed = name, seed
+		trials = append(trials, t)
+		return t
+	}
 	for _, s := range hostile.All() {
-		s.Seed = seed
-		trials = append(trials, &trial{Scenario: s, deadline: cmp.Or(deadlines[s.Name], usual)})
+		named[s.Name] = s
+		add(s, s.Name, front{})
 	}
 	for _, rebuild := range hostile.Rebuilds() {
-		s := hostile.All()[1] // the correct server with paginated lists
-		s.Seed, s.Name = seed, "outage-"+strings.NewReplacer(",", "", " ", "-").Replace(strings.ToLower(rebuild.Name))
-		s.Does = "is unreachable for some seconds (afterwards: " + rebuild.Name + ")"
-		s.Source = "https://github.com/kubernetes/kubernetes/issues/107457"
-		trials = append(trials, &trial{Scenario: s, rebuild: &rebuild, deadline: usual})
+		t := add(named["listing"], "outage-"+strings.NewReplacer(",", "", " ", "-").Replace(strings.ToLower(rebuild.Name)), front{})
+		t.Does, t.Source, t.rebuild = "is unreachable for some seconds (afterwards: "+rebuild.Name+")", "https://github.com/kubernetes/kubernetes/issues/107457", &rebuild
+	}
+	for _, f := range fronts {
+		f.front.scheme = "https"
+		t := add(named["999ms"], f.name, f.front)
+		t.Does, t.Source = f.does, f.source
+	}
+	for _, name := range webSocket {
+		t := add(named[name], "ws-"+name, front{scheme: "ws"})
+		t.Does = "over WebSocket, " + t.Does
+	}
+	for _, s := range hostile.WebSockets() {
+		add(s, s.Name, front{scheme: "ws"})
 	}
 	return trials
 }

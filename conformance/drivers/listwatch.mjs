@@ -2,12 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { listWatch } from '../../wasm/index.js'
 
-const [server, resource, namespace] = process.argv.slice(2)
+const [url, resource, namespace] = process.argv.slice(2)
+const server = url.replace(/^ws:/, 'http:')
+const transport = server === url ? 'auto' : 'ws'
 const { version } = JSON.parse(readFileSync(new URL('../../wasm/package.json', import.meta.url)))
 const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 print({ type: 'CLIENT', version })
 
-const collection = listWatch({ server, resource, namespace })
+const collection = listWatch({ server, resource, namespace, transport })
 let phase
 setInterval(() => {
   if (collection.state.phase === phase) return

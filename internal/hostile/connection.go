@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"io"
 	"net/http"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // hijack takes over the connection, so that steps can write bytes that net/http would not. It cancels the call when the
@@ -47,4 +50,28 @@ func encodeFrame(opcode byte, payload string) string {
 		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload)))
 	}
 	return string(head) + payload
+}
+
+// control returns a step that writes a control frame to a WebSocket. It breaks other connections.
+func control(opcode byte, payload string) step {
+	return func(c *call) {
+		begin(c)
+		if c.conn == nil {
+			abort(c)
+		}
+		c.say(encodeFrame(opcode, payload))
+	}
+}
+
+// WebSockets returns the scenarios that need watches over WebSocket.
+func WebSockets() []Scenario {
+	pings := repeat(time.Second, control(9, "x"))
+	codes := func(c *call) {
+		code := []int{1000, 1001, 1002, 1006, 1011, 1012, 1013, 4000, 0, 999, 65535}[c.nth%11]
+		do(news, control(8, string([]byte{byte(code >> 8), byte(code)})), abort)(c)
+	}
+	return sourced("https://www.rfc-editor.org/rfc/rfc6455", []Scenario{
+		{Name: "ws-codes", Does: "closes each WebSocket connection with a different code", Lies: true, ws: true, serve: answer(codes, list, codes)},
+		{Name: "ws-pings", Does: "accepts each WebSocket connection but sends only pings, one per second", ws: true, Causes: []error{lw.ErrSilent}, serve: answer(pings, list, pings)},
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -36,7 +35,7 @@ func onWatches(write step) step { return answer(raw(write), list, raw(write)) }
 func TestRecoversFromBrokenHTTP(t *testing.T) {
 	const chunked = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
 	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
-	play(t, overNetwork([]Scenario{
+	play(t, overNetwork(append(WebSockets(), []Scenario{
 		{Name: "codes", Does: "sends unusual success codes, some of them without a body", Lies: true, serve: raw(func(c *call) {
 			code := []int{204, 205, 206, 304, 226, 299, 202, 600, 999}[c.nth%9]
 			text := c.text()
@@ -111,19 +110,9 @@ func TestRecoversFromBrokenHTTP(t *testing.T) {
 		}},
 		{Name: "goaway-first", Does: "closes each HTTP/2 connection with GOAWAY when it accepts the connection", accept: goAway(0)},
 		{Name: "goaway-request", Does: "closes each HTTP/2 connection with GOAWAY after the first request", accept: goAway(1)},
-		{Name: "ws-codes", Does: "closes each WebSocket connection with a different code", ws: true, serve: onWatches(func(c *call) {
-			c.upgrade()
-			c.frame(1, c.news())
-			code := []int{1000, 1001, 1002, 1006, 1011, 1012, 1013, 4000, 0, 999, 65535}[c.nth%11]
-			c.frame(8, string([]byte{byte(code >> 8), byte(code)}))
-		}), Lies: true},
 		{Name: "ws-mute", Does: "accepts each WebSocket connection but sends nothing", ws: true, Causes: []error{lw.ErrSilent}, serve: onWatches(func(c *call) {
 			c.upgrade()
 			hang(c)
 		})},
-		{Name: "ws-pings", Does: "accepts each WebSocket connection but sends only pings, one per second", ws: true, Causes: []error{lw.ErrSilent}, serve: onWatches(func(c *call) {
-			c.upgrade()
-			repeat(time.Second, func(c *call) { c.frame(9, "x") })(c)
-		})},
-	}))
+	}...)))
 }

@@ -53,6 +53,9 @@ func (s *Server) Behave(relist bool) {
 	s.honest.Store(true)
 }
 
+// Behaves reports whether Behave has been called.
+func (s *Server) Behaves() bool { return s.honest.Load() }
+
 // Open returns a number that is zero if no request is in progress. Tests use it to find requests that a client has
 // leaked.
 func (s *Server) Open() int { return int(s.open.Load()) }

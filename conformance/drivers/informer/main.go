@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
 // line is a line of the output. The suite reads the same format from all drivers.
@@ -21,9 +23,13 @@ type line struct {
 }
 
 func main() {
-	transport, err := lwhttp.New(os.Args[1], nil)
+	base, err := lwhttp.New(strings.Replace(os.Args[1], "ws:", "http:", 1), nil)
 	if err != nil {
 		log.Fatal(err)
+	}
+	var transport lw.Transport = base
+	if strings.HasPrefix(os.Args[1], "ws:") {
+		transport = lwws.New(base)
 	}
 	client, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: os.Args[2], Namespace: os.Args[3]}, lw.RawCodec{}, nil)
 	if err != nil {
