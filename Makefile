@@ -37,9 +37,13 @@ LWCAT_FLAGS = $(foreach package,$(LWCAT_COLD),-gcflags=$(package)=-l)
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Many users export KUBECONFIG, so only a KUBECONFIG in make's arguments selects a cluster for the demo.
+OWN_CLUSTER = $(if $(SERVER),-server '$(SERVER)') $(if $(CONTEXT),-context '$(CONTEXT)') \
+	$(if $(filter command,$(origin KUBECONFIG)),-kubeconfig '$(KUBECONFIG)')
+
 .PHONY: demo
-demo: bin/lwcat wasm ## run an embedded cluster with the dashboard and lwcat; DURATION=10s limits the run, SERVER=https://… uses another cluster
-	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION)) $(if $(SERVER),-server $(SERVER))
+demo: bin/lwcat wasm ## run an embedded cluster with the dashboard and lwcat; DURATION=10s limits the run, SERVER=https://…, CONTEXT=name or KUBECONFIG=file shows your own cluster
+	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION)) $(OWN_CLUSTER)
 
 .PHONY: bin/lwcat
 bin/lwcat:

@@ -2,7 +2,7 @@
 // last visit.
 
 import { discover } from './discovery.js'
-import { RequestError } from './request.js'
+import { RequestError, maySave } from './request.js'
 import { restore, save } from './saved.js'
 
 /**
@@ -88,18 +88,18 @@ export class Collections {
    * @param {Link} link
    * @returns {Resource[] | undefined}
    */
-  #restore({ server, token }) {
+  #restore(link) {
     const saved = restore(STORAGE_KEY, this.#callbacks.storageFailed)
-    return !token && saved?.server === server ? saved.resources : undefined
+    return maySave(link) && saved?.server === link.server ? saved.resources : undefined
   }
 
   /**
-   * Saves the collections for the next visit, unless the server requires a token.
+   * Saves the collections for the next visit.
    * @param {Link} link
    * @param {Resource[]} resources
    */
-  #save({ server, token }, resources) {
-    if (!token) save(STORAGE_KEY, { server, resources }, this.#callbacks.storageFailed)
+  #save(link, resources) {
+    if (maySave(link)) save(STORAGE_KEY, { server: link.server, resources }, this.#callbacks.storageFailed)
   }
 }
 

@@ -5,9 +5,23 @@ import { $, $of } from './dom.js'
 
 /** @import { Link } from './request.js' */
 
-/** Returns the server in the page's URL. The default is the page's origin. */
+const withoutSlash = (/** @type {string} */ url) => url.replace(/\/+$/, '')
+
+// Returns the server that serves the page in its folder /ui/. A proxy may put both behind a path.
+const ownServer = () => withoutSlash(new URL('..', location.href).href)
+
+/** Returns the server in the page's URL. The default is the server that serves the page. */
 export function serverOfPage() {
-  return (new URLSearchParams(location.search).get('server') || location.origin).replace(/\/+$/, '')
+  return withoutSlash(new URLSearchParams(location.search).get('server') || ownServer())
+}
+
+/**
+ * Returns the name of a server for the user. The URL of the page may contain a name for the page's own server.
+ * @param {string} server
+ */
+export function nameOfServer(server) {
+  const name = server === ownServer() && new URLSearchParams(location.search).get('name')
+  return name || server.replace(/^https?:\/\//, '')
 }
 
 /**
@@ -29,7 +43,7 @@ export function askForServer({ server, token }, why = '') {
   first.focus()
   return new Promise((resolve) => {
     dialog.onclose = () => {
-      const answer = { server: serverInput.value.trim().replace(/\/+$/, '') || location.origin, token: tokenInput.value.trim() }
+      const answer = { server: withoutSlash(serverInput.value.trim()) || ownServer(), token: tokenInput.value.trim() }
       tokenInput.value = ''
       const connect = dialog.returnValue === 'connect'
       dialog.returnValue = ''
@@ -44,7 +58,7 @@ export function askForServer({ server, token }, why = '') {
  */
 export function remember(server) {
   const url = new URL(location.href)
-  if (server === location.origin) url.searchParams.delete('server')
+  if (server === ownServer()) url.searchParams.delete('server')
   else url.searchParams.set('server', server)
   history.replaceState(null, '', url)
 }

@@ -2,6 +2,13 @@
 
 /** @typedef {{ server: string, token: string }} Link The server's URL without a trailing slash, and the bearer token or "". */
 
+/**
+ * Reports whether the page may save data of this server for the next visit. The next user of the browser could read data
+ * that requires a token, or that a proxy has fetched with a user's credentials. Such a proxy has a path.
+ * @param {Link} link
+ */
+export const maySave = ({ server, token }) => !token && /^\w+:\/\/[^/]+$/.test(server)
+
 export class RequestError extends Error {
   /**
    * @param {'network' | 'malformed' | 'status'} code

@@ -1,6 +1,7 @@
 // Provides the columns that a server defines. They are saved, so that a reload during an outage shows the same columns.
 
 import { printedOf, requestColumns } from './columns/printer.js'
+import { maySave } from './request.js'
 import { restore, save } from './saved.js'
 
 /**
@@ -68,19 +69,18 @@ export class ServerColumns {
 
   /** @returns {Record<string, Answer>} */
   #restore() {
-    const { server, token } = this.#link, saved = restore(STORAGE_KEY, this.#failed)
-    return !token && saved?.server === server ? saved.columns : {}
+    const saved = restore(STORAGE_KEY, this.#failed)
+    return maySave(this.#link) && saved?.server === this.#link.server ? saved.columns : {}
   }
 
-  /** Saves the columns and their current cells for the next visit, unless the server requires a token. */
+  /** Saves the columns and their current cells for the next visit. */
   save() {
-    const { server, token } = this.#link
-    if (token || !this.#known.size) return
+    if (!maySave(this.#link) || !this.#known.size) return
     const columns = this.#restore()
     for (const [path, { printed }] of this.#known) {
       delete columns[path] // the newest collections are the last ones
       columns[path] = { definitions: printed?.definitions ?? [], rows: printed?.cells?.rows }
     }
-    save(STORAGE_KEY, { server, columns: Object.fromEntries(Object.entries(columns).slice(-MOST)) }, this.#failed)
+    save(STORAGE_KEY, { server: this.#link.server, columns: Object.fromEntries(Object.entries(columns).slice(-MOST)) }, this.#failed)
   }
 }

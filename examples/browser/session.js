@@ -1,6 +1,6 @@
 // Manages the server of the page, its collections and its namespaces.
 
-import { askForServer, remember, serverOfPage } from './connect.js'
+import { askForServer, nameOfServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
 import { followNamespaces } from './follow.js'
 import { notice } from './notices.js'
@@ -47,7 +47,7 @@ export class Session {
 
   /** Connects to the server of `link`. */
   connect() {
-    setText($('server-name'), this.link.server.replace(/^https?:\/\//, ''))
+    setText($('server-name'), nameOfServer(this.link.server))
     this.#page.leave()
     this.waiting = undefined
     this.resources = []

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,62 +10,69 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
 // preferred is the dashboard's address, unless another process uses the port. The port is fixed, so that an open page
 // reconnects when the demo restarts.
 const preferred = "127.0.0.1:8484"
 
-// folder is the path of the dashboard's files, relative to the root of the repository.
-const folder = "examples/browser"
-
-// dashboard serves the dashboard under /ui/ and, unless api is nil, api under all other paths. It returns the
-// dashboard's URL. The caller must call end.
-func dashboard(api http.Handler) (address string, end func() error, err error) {
-	listener, err := net.Listen("tcp", preferred)
-	if err != nil {
-		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return "", nil, err
-		}
+func listen() (net.Listener, error) {
+	if listener, err := net.Listen("tcp", preferred); err == nil {
+		return listener, nil
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler(folder)))
-	mux.Handle("/{$}", http.RedirectHandler("/ui/", http.StatusFound))
-	if api != nil {
-		mux.Handle("/", api)
-	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go server.Serve(listener)
-	return "http://" + listener.Addr().String() + "/ui/", server.Close, nil
+	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-const explanation = `Dashboard: %[1]s
+// serve starts an HTTP server. The caller must call end.
+func serve(listener net.Listener, handler http.Handler) (end func() error) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(listener)
+	return server.Close
+}
 
-The dashboard shows %[2]s if that server allows requests from this origin. It asks for a token and keeps it only in memory.
-To allow the origin, start kube-apiserver with this flag:
+// page serves the dashboard's files, which it finds relative to the root of the repository, under /ui/.
+func page() http.Handler { return http.StripPrefix("/ui/", browser.Handler("examples/browser")) }
 
-    --cors-allowed-origins='^http://127\.0\.0\.1(:|$)'
+// withPage serves the dashboard under /ui/, and api under all other paths.
+func withPage(api http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/ui/", page())
+	mux.Handle("/{$}", http.RedirectHandler("/ui/", http.StatusFound))
+	mux.Handle("/", api)
+	return mux
+}
 
-If you cannot change the flags, use kubectl proxy. It needs no CORS and has the permissions of kubectl:
+const explanation = `Dashboard: http://%s/%s/ui/?name=%s
 
-    kubectl proxy --www=%[3]s --www-prefix=/ui/
-
-Then open http://127.0.0.1:8001/ui/
+It shows the cluster at %s through a proxy on this computer.
+The proxy sends the credentials of your kubeconfig (%s) with each request. It accepts only get, list, watch and discovery.
+It refuses all other requests, such as writes, exec, attach, portforward and proxy.
+Anyone who knows the URL and runs programs on this computer can read the cluster, so keep the URL secret.
 
 Press ^C to stop.
 `
 
-// realCluster serves only the dashboard, for an existing API server, until ctx is done.
-func realCluster(ctx context.Context, server string) error {
-	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
-		return errors.New("-server must be a URL without a user name, for example https://host:6443")
-	}
-	address, end, err := dashboard(nil)
+// ownCluster serves the dashboard for a cluster from the kubeconfig until ctx is done.
+func ownCluster(ctx context.Context, opts *kubeconfig.Options) error {
+	config, err := kubeconfig.Load(opts)
 	if err != nil {
 		return err
 	}
-	defer end()
-	fmt.Printf(explanation, address+"?server="+url.QueryEscape(server), server, folder)
+	transport, err := lwhttp.New(config.Server, config.HTTP)
+	if err != nil {
+		return err
+	}
+	defer transport.Close()
+	listener, err := listen()
+	if err != nil {
+		return err
+	}
+	guard := newProxy(listener.Addr().String(), transport)
+	defer serve(listener, guard)()
+	name := url.QueryEscape(cmp.Or(config.Context, config.Server)) // the page shows it instead of the secret path
+	fmt.Printf(explanation, guard.host, guard.secret, name, config.Server, cmp.Or(config.User, "no user"))
 	<-ctx.Done()
 	return nil
 }

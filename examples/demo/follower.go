@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -14,65 +13,42 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follower keeps a copy of the server's Pods and counts changes, interruptions and relists. The caller must call finish
-// after the last write.
-type follower struct {
-	store                   *cache.Store[*lw.Object]
-	events, breaks, relists atomic.Int64
-	stop                    context.CancelFunc
-	done                    chan struct{}
-}
-
-func follow(url string) (*follower, error) {
+// follow keeps a copy of the server's Pods. The caller must call stop, which blocks until the copy no longer changes.
+func follow(url string) (pods *cache.Store[*lw.Object], stop func(), err error) {
 	transport, err := lwhttp.New(url, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	informer := cache.NewInformer(client, &lw.Options{Warn: slog.New(slog.DiscardHandler).Warn}) // the demo causes interruptions, so they are not logged
-	ctx, stop := context.WithCancel(context.Background())
-	f := &follower{store: informer.Store(), stop: stop, done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		defer transport.Close()
-		for event, changes := range informer.Follow(ctx) {
-			f.events.Add(int64(len(changes)))
-			if event.Interruption != nil {
-				f.breaks.Add(1)
-				if event.Interruption.Relist {
-					f.relists.Add(1)
-				}
-			}
-		}
-	}()
-	return f, nil
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- informer.Run(ctx) }()
+	return informer.Store(), func() { cancel(); <-done; transport.Close() }, nil
 }
 
-// finish makes a last write, waits until the store has received it, stops the follower and prints a summary. It returns
-// an error if the store differs from the server's Pods. It waits for up to a minute, which is the longest retry delay.
-func (f *follower) finish(server *lwtest.Server) error {
+// compare makes a last write, waits until the store has received it, and returns an error if the store differs from the
+// server's Pods. It waits for up to a minute, which is the longest retry delay.
+func compare(pods *cache.Store[*lw.Object], server *lwtest.Server) error {
 	last, err := server.Put("pods", `{"metadata":{"name":"last"}}`)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	err = f.store.WaitFor(ctx, last.GetResourceVersion())
-	f.stop()
-	<-f.done
-	_, pods := server.State("pods")
-	equal := err == nil && f.store.Len() == len(pods)
-	for _, object := range f.store.List() {
-		stored, exists := pods[lw.KeyOf(object).String()]
-		equal = equal && exists && object.GetResourceVersion() == stored.GetResourceVersion()
+	err = pods.WaitFor(ctx, last.GetResourceVersion())
+	_, stored := server.State("pods")
+	equal := err == nil && pods.Len() == len(stored)
+	for _, object := range pods.List() {
+		other, exists := stored[lw.KeyOf(object).String()]
+		equal = equal && exists && object.GetResourceVersion() == other.GetResourceVersion()
 	}
-	fmt.Printf("\nThe demo's own store of Pods received %d changes. Interruptions: %d. Relists: %d. Its %d Pods %s the server's Pods.\n",
-		f.events.Load(), f.breaks.Load(), f.relists.Load(), f.store.Len(), map[bool]string{true: "match", false: "DIFFER from"}[equal])
 	if !equal {
-		return errors.New("the store differs from the server")
+		return errors.New("the demo's own store of Pods differs from the server's Pods")
 	}
+	fmt.Printf("\nThe demo's own store of %d Pods matches the server's Pods.\n", len(stored))
 	return nil
 }

@@ -4,7 +4,8 @@
 //
 //	go build -o bin/lwcat ./cmd/lwcat && go run ./examples/demo -duration 10s
 //
-// With -server, it only serves the dashboard, for an existing cluster.
+// With -server, -kubeconfig or -context, it only serves the dashboard, for an existing cluster. It uses the credentials
+// of the kubeconfig, like kubectl.
 package main
 
 import (
@@ -15,17 +16,22 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
 func main() {
 	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
-	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded cluster")
+	var own kubeconfig.Options
+	flag.StringVar(&own.Server, "server", "", "show the cluster at this URL, with the credentials of the kubeconfig, instead of the embedded cluster")
+	flag.StringVar(&own.Path, "kubeconfig", "", "show the cluster of this kubeconfig instead of the embedded cluster")
+	flag.StringVar(&own.Context, "context", "", "show the cluster of this context instead of the embedded cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -35,8 +41,8 @@ func main() {
 		defer cancel()
 	}
 	run := func() error { return demo(ctx, *duration) }
-	if *server != "" {
-		run = func() error { return realCluster(ctx, *server) }
+	if own.Server+own.Path+own.Context != "" {
+		run = func() error { return ownCluster(ctx, &own) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -48,19 +54,17 @@ func main() {
 const lwcat = "bin/lwcat"
 
 func demo(ctx context.Context, duration time.Duration) error {
-	if _, err := os.Stat(lwcat); err != nil {
-		return fmt.Errorf("%w; run make demo or go build -o %s ./cmd/lwcat", err, lwcat)
-	}
 	server, err := startServer()
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	address, endDashboard, err := dashboard(server)
+	listener, err := listen()
 	if err != nil {
 		return err
 	}
-	defer endDashboard()
+	defer serve(listener, withPage(server))()
+	address := "http://" + listener.Addr().String() + "/ui/"
 	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
@@ -72,12 +76,13 @@ func demo(ctx context.Context, duration time.Duration) error {
 	disturbing := make(chan error, 1)
 	go func() { disturbing <- disturb(alive, server, duration) }()
 	printing := make(chan error, 1)
-	go func() { printing <- printPods(alive, server.URL) }()
+	go func() { printing <- printPods(alive, server.URL, "Dashboard: "+address) }()
 
-	f, err := follow(server.URL)
+	pods, stop, err := follow(server.URL)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	select {
 	case <-ctx.Done():
 		end()
@@ -87,7 +92,7 @@ func demo(ctx context.Context, duration time.Duration) error {
 		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
 	living.Wait()
-	return errors.Join(err, <-disturbing, f.finish(server))
+	return errors.Join(err, <-disturbing, compare(pods, server))
 }
 
 // startServer starts the embedded API server. Its resourceVersions start at the current time, so that the
@@ -104,45 +109,67 @@ const outage = 700 * time.Millisecond
 // discards the history, so that clients must relist. A failure happens after every quarter of duration. If duration is
 // 0, the first failure happens after 15 seconds, and another every 150 seconds.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
-	first, every := duration/4, duration/4
+	wait, every := duration/4, duration/4
 	if duration == 0 {
-		first, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 seconds
+		wait, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 seconds
 	}
-	next := time.NewTimer(first)
-	defer next.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-next.C:
-		}
-		next.Reset(every)
+	for n := 0; pause(ctx, wait); n++ {
+		wait = every
 		if n%2 == 0 {
 			server.DropConnections()
 			continue
 		}
 		server.Close()
-		select {
-		case <-ctx.Done():
-		case <-time.After(outage):
-		}
+		pause(ctx, outage)
 		if err := server.Restart(); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
-// printPods runs lwcat until ctx is done. It returns an error if lwcat exits earlier or with a code other than 130.
-func printPods(ctx context.Context, url string) error {
+// pause returns false if ctx is done.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// footer writes to a terminal and keeps a line below the output.
+type footer struct {
+	line  string
+	drawn bool
+}
+
+func (f *footer) Write(p []byte) (int, error) {
+	text := string(p)
+	if f.drawn {
+		text = "\r\x1b[K" + text // erases the line
+	}
+	if f.drawn = strings.HasSuffix(text, "\n"); f.drawn {
+		text += f.line
+	}
+	_, err := os.Stdout.WriteString(text)
+	return len(p), err
+}
+
+// printPods runs lwcat until ctx is done. In a terminal, the line below stays visible. printPods returns an error if
+// lwcat exits earlier or with a code other than 130.
+func printPods(ctx context.Context, url, below string) error {
 	cmd := exec.CommandContext(ctx, lwcat, "--server", url, "-A", "-o", "line", "pods")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if info, err := os.Stdout.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		both := &footer{line: below}
+		cmd.Stdout, cmd.Stderr = both, both
+		cmd.Args = append(cmd.Args, "--color")
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() != nil && exit.ExitCode() == 130 {
-		return nil
-	}
-	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+	if ctx.Err() != nil && (cmd.ProcessState.ExitCode() == 130 || errors.Is(err, context.Cause(ctx))) {
 		return nil
 	}
 	return err

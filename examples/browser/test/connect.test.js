@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { byId, reload, window } from './support/page.js'
-import { askForServer, remember, serverOfPage } from '../connect.js'
+import { askForServer, nameOfServer, remember, serverOfPage } from '../connect.js'
+import { maySave } from '../request.js'
 
 const at = (url) => window.happyDOM.setURL(url)
 const submit = () => byId('connect').close('connect')
@@ -16,6 +17,21 @@ test('the server is read from the page\'s URL and defaults to the page\'s origin
   assert.equal(serverOfPage(), 'http://api.example/k8s')
   at('http://page.example/?server=')
   assert.equal(serverOfPage(), 'http://page.example')
+})
+
+test('the server that serves the page may be behind a path, and the URL may name it', () => {
+  at('http://page.example/secret/ui/?name=production#/v1/pods')
+  assert.equal(serverOfPage(), 'http://page.example/secret')
+  assert.equal(nameOfServer(serverOfPage()), 'production')
+  assert.equal(nameOfServer('https://other.example'), 'other.example')
+  at('http://page.example/ui/')
+  assert.equal(nameOfServer(serverOfPage()), 'page.example')
+})
+
+test('data is saved neither for a server with a token nor for a proxy behind a path', () => {
+  for (const [server, token, expected] of [['http://page.example', '', true], ['http://page.example', 't', false], ['http://page.example/secret', '', false]]) {
+    assert.equal(maySave({ server, token }), expected, server)
+  }
 })
 
 test('a server is saved in the URL unless it is the page\'s origin', () => {
