@@ -79,14 +79,16 @@ func (c credentials) RoundTrip(r *http.Request) (*http.Response, error) {
 	request := &lw.Request{
 		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Accept: r.Header.Get("Accept"), Watch: r.URL.Query().Get("watch") != "",
 	}
-	response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Request: r}
+	response := &http.Response{
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Request: r,
+	}
 	if r.Header.Get("Upgrade") == "" {
 		body, err := c.transport.Open(r.Context(), request)
 		response.Body = body
 		return response, err
 	}
 	header, connection, _, err := c.transport.Upgrade(r.Context(), request, handshake(r.Header))
-	response.StatusCode, response.Header, response.Body = http.StatusSwitchingProtocols, handshake(header), connection
+	response.StatusCode, response.ContentLength, response.Header, response.Body = http.StatusSwitchingProtocols, 0, handshake(header), connection
 	return response, err
 }
 

@@ -95,8 +95,9 @@ func TestProxyStreamsWatches(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close()
 	events := bufio.NewReader(response.Body)
-	socket, _, err := websocket.DefaultDialer.DialContext(t.Context(), "ws://"+s.host+"/"+s.secret+watch, http.Header{"Origin": {"http://" + s.host}})
+	socket, handshake, err := websocket.DefaultDialer.DialContext(t.Context(), "ws://"+s.host+"/"+s.secret+watch, http.Header{"Origin": {"http://" + s.host}})
 	require.NoError(t, err)
+	require.Equal(t, "HTTP/1.1", handshake.Proto, "Firefox requires this version")
 	defer socket.Close()
 	for _, name := range []string{"a", "b"} { // the proxy must not wait for a full buffer
 		_, err := s.api.Put("pods", `{"metadata":{"name":"`+name+`","namespace":"t"}}`)
