@@ -110,7 +110,7 @@ func (e *StatusError) Error() string {
 	if e.Reason != "" {
 		text += " " + e.Reason
 	}
-	if e.Message != "" {
+	if e.Message != "" && e.Message[0] != '<' { // the first line of an HTML page says nothing about the error
 		text += ": " + e.Message
 	}
 	return text
@@ -152,7 +152,7 @@ func (e *StatusError) tooLarge() bool {
 const maxErrorBody = 64 << 10
 
 // ReadStatusError returns the error for a response that was not successful. It parses body as a Status in JSON or
-// protobuf. If that fails, the first line of body becomes the message, unless it is HTML. retryAfter is the value of the Retry-After header
+// protobuf. If that fails, the first line of body becomes the message. retryAfter is the value of the Retry-After header
 // in seconds. If the header contains a date, the transport must convert it.
 //
 // ReadStatusError passes each string through redact, which may be nil, and then truncates it; see [Response].Redact. It
@@ -203,12 +203,8 @@ func (e *StatusError) parse(v Value, redact redaction) bool {
 // seconds converts a number of seconds to a time.Duration. A negative number counts as zero.
 func seconds(n int) time.Duration { return time.Duration(max(n, 0)) * time.Second }
 
-// firstLine returns the first line of text, up to 200 bytes. It returns nothing for an HTML page, whose first line says
-// nothing about the error.
+// firstLine returns the first line of text, up to 200 bytes, so that a page does not fill the log.
 func firstLine(text string) string {
-	if strings.HasPrefix(strings.TrimSpace(text), "<") {
-		return ""
-	}
 	if end := strings.IndexFunc(text, func(r rune) bool { return r < ' ' }); end >= 0 {
 		text = text[:end]
 	}

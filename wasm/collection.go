@@ -22,6 +22,7 @@ type collection struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	wake    chan struct{} // see lw.Options.Wake
+	url     string        // of the last request, without its query
 	rows    *rowPool
 	indexes []string // field paths of the host's indexes
 	synced  bool     // the first list or the restored state is complete, so errors no longer stop the collection
@@ -40,6 +41,7 @@ func (c *collection) run(transport lw.Transport) {
 		return
 	}
 	ctx := lw.WithTrace(c.ctx, &lw.Trace{
+		Open: func(req *lw.Request) { c.url = c.command.Get("endpoint.server").String() + req.Path },
 		Page: func(meta lw.ListMeta) {
 			c.send(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
 		},
@@ -168,20 +170,15 @@ func (c *collection) restore(informer *cache.Informer[*row]) error {
 
 func (c *collection) send(kind byte, fields ...string) { c.out.add(c, kind, fields, nil) }
 
-// flag encodes a boolean for the host.
-func flag(set bool) string {
-	if set {
-		return "1"
-	}
-	return ""
-}
+// flag encodes a boolean in a record.
+var flag = map[bool]string{true: "1"}
 
 // sendChange sends an added, modified or deleted record to the host. version is the resourceVersion that the collection
 // has reached, or "" during a list. records.js lists the fields.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	switch {
 	case change.Type == lw.Deleted:
-		c.send(deleted, lw.KeyOf(change.Old).String(), version, flag(change.FinalStateUnknown))
+		c.send(deleted, lw.KeyOf(change.Old).String(), version, flag[change.FinalStateUnknown])
 		return
 	case change.New.text == nil:
 		return // the host already has the object: the text of a row is removed when it is sent, and restored rows have none
@@ -208,10 +205,14 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 		kind = stopped
 	}
 	words := errorFields(b.Err)
+	// If the response does not come from an API server or names no collection, the URL is often wrong.
+	if status, ok := errors.AsType[*lw.StatusError](b.Err); ok && (status.Reason == "" || status.Code == 404) {
+		words[1] += " (" + c.url + ")"
+	}
 	if b.Final && words[0] == "malformed" { // a response that is not a list suggests a wrong path, not a broken response
 		words[0] = "invalid"
 	}
-	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), flag(b.Relist))...)
+	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), flag[b.Relist])...)
 }
 
 // sendWaiting reports to the host that the watch shares connections with other watches. The watch continues, but its

@@ -49,7 +49,7 @@ func (m *module) handle(ctx context.Context, command lw.Value) {
 		}
 		c.ctx, c.cancel = context.WithCancelCause(ctx)
 		m.running[id] = c
-		go c.run(&located{transport, command.Get("endpoint").Get("server").String()})
+		go c.run(transport)
 	case "stop":
 		if c := m.running[id]; c != nil {
 			c.cancel(errStopped)

@@ -58,38 +58,12 @@ func (m *module) transport(description lw.Value, onShare func()) (lw.Transport, 
 	}
 }
 
-// located adds the URL to error responses that do not come from an API server, or that name no collection. Both often mean
-// that the URL is wrong.
-type located struct {
-	lw.Transport
-	server string
-}
-
-func (t *located) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
-	body, err := t.Transport.Open(ctx, req)
-	if status, ok := errors.AsType[*lw.StatusError](err); ok && (status.Reason == "" || status.Code == 404) {
-		err = &locatedError{err, t.server + req.Path}
-	}
-	return body, err
-}
-
-type locatedError struct {
-	error
-	url string
-}
-
-func (e *locatedError) Error() string { return e.error.Error() + " (" + e.url + ")" }
-func (e *locatedError) Unwrap() error { return e.error }
-
 // slotRequester returns a func that asks the host for a slot. slots.js answers "slot", "busy", or "" if the watch needs
 // no slot.
 func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {
 	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
-		question := "slot " + url
-		if wait {
-			question = "turn " + url
-		}
-		lent, answer, err := jsx.Borrow(ctx, question)
+		question := map[bool]string{false: "slot ", true: "turn "}[wait]
+		lent, answer, err := jsx.Borrow(ctx, question+url)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -29,10 +30,8 @@ func (o *Options) validate(server string) error {
 		return errors.New("http: the token contains an invalid character")
 	case o.Token != "" && o.TokenFunc != nil:
 		return errors.New("http: only one of Token and TokenFunc may be set")
+	case !slices.Contains([]string{"", "omit", "same-origin", "include"}, o.Credentials):
+		return errors.New("http: Credentials must be omit, same-origin or include")
 	}
-	switch o.Credentials {
-	case "", "omit", "same-origin", "include":
-		return nil
-	}
-	return errors.New("http: Credentials must be omit, same-origin or include")
+	return nil
 }

@@ -35,7 +35,7 @@ func TestErrorResponses(t *testing.T) {
 		"unauthorized without a body": {401, "", "", lw.ErrUnauthorized, "", "", 0},
 		"unknown API group":           {404, "", "404 page not found\n", lw.ErrNotFound, "", "404 page not found", 0},
 		"overloaded":                  {429, "7", "Too many requests, please try again later.\n", lw.ErrTooManyRequests, "", "Too many requests, please try again later.", 7 * time.Second},
-		"HTML page from a proxy":      {502, "", "<html>\n<body>Bad Gateway</body></html>", nil, "", "", 0},
+		"HTML page from a proxy":      {502, "", "<html>\n<body>Bad Gateway</body></html>", nil, "", "<html>", 0},
 		"redirect without a Location": {304, "", "", nil, "", "", 0},
 	}
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {

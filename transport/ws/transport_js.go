@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
@@ -45,8 +44,8 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	// Learns why the handshake failed; must end soon, because Firefox reports a response only after its first byte or
 	// its end.
 	probe := *req
-	others := slices.DeleteFunc(strings.Split(req.Query, "&"), func(part string) bool { return strings.HasPrefix(part, "timeoutSeconds=") })
-	probe.Query = strings.Join(append(others, "timeoutSeconds=2"), "&")
+	query, _, _ := strings.Cut(req.Query, "&timeoutSeconds=") // lw adds the timeout last
+	probe.Query = query + "&timeoutSeconds=2"
 	for range 2 {
 		b, err := t.dial(ctx, req)
 		if err == nil {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,14 +145,9 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 	}
 	slot, err = w.of.Take(w.ctx, true)
 	brief := *w.req
-	brief.Query = withTimeout(w.req.Query)
+	query, _, _ := strings.Cut(w.req.Query, "&timeoutSeconds=") // lw adds the timeout last
+	brief.Query = query + "&timeoutSeconds=2"
 	return slot, &brief, err
-}
-
-// withTimeout replaces the timeout in the query of a watch with two seconds.
-func withTimeout(query string) string {
-	others := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool { return strings.HasPrefix(part, "timeoutSeconds=") })
-	return strings.Join(append(others, "timeoutSeconds=2"), "&")
 }
 
 // Close closes the response and returns the slot. It does nothing while the watch holds no slot, for example after a
