@@ -106,7 +106,7 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 }
 
 func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
-	if status, ok := errors.AsType[*lw.StatusError](b.Err); ok && status.Code == http.StatusBadRequest && !r.answered && !r.verbose {
+	if status, ok := errors.AsType[*lw.StatusError](b.Err); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) && !r.answered && !r.verbose {
 		return // lw repeats the request without a streaming list, so the user sees the error once
 	}
 	r.disconnected = true

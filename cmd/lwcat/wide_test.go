@@ -26,5 +26,6 @@ func TestWideFormatWithoutStreamingLists(t *testing.T) {
 		code, out, errs := lwcat(t, append(strings.Fields(resource), "-s", server.URL, "-o", "wide", "--once")...)
 		require.Equal(t, exitDone, code, errs)
 		require.Regexp(t, want, out, resource)
+		require.Empty(t, errs, "lwcat must not report that the server rejects streaming lists")
 	}
 }
