@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"go.etcd.io/etcd/server/v3/etcdmain"
 
 	// These imports register metrics and log formats, like in the real kube-apiserver command.
@@ -17,11 +15,9 @@ import (
 // test data need not survive a power failure. etcd reports its revision to idle watches every 5 seconds, as in
 // Kubernetes clusters, because longer intervals would delay the API server's bookmarks.
 func runEtcd(args []string) {
-	// etcd 3.6 has renamed the flag of the interval. Unlike an unknown flag, an unknown environment variable is no error.
-	for _, name := range []string{"ETCD_WATCH_PROGRESS_NOTIFY_INTERVAL", "ETCD_EXPERIMENTAL_WATCH_PROGRESS_NOTIFY_INTERVAL"} {
-		_ = os.Setenv(name, "5s") // fails only for invalid names
-	}
-	etcdmain.Main(append([]string{"etcd", "--unsafe-no-fsync", "--log-level=warn"}, args...))
+	// etcd 3.6 deprecates this name of the flag, but etcd 3.5 has no other.
+	const progress = "--experimental-watch-progress-notify-interval=5s"
+	etcdmain.Main(append([]string{"etcd", "--unsafe-no-fsync", progress, "--log-level=warn"}, args...))
 }
 
 // runAPIServer runs kube-apiserver with its own flags until SIGTERM or SIGINT.

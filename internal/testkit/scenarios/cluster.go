@@ -49,6 +49,7 @@ type run struct {
 	*Cluster
 	ns    string // namespace that only this scenario uses
 	alone bool   // no other scenario runs at the same time
+	minor int    // minor version of the server, because servers do not report their features
 	mode
 }
 
@@ -118,6 +119,17 @@ func (r *run) do(method, path, body string) (code int, text string) {
 	all, err := io.ReadAll(res.Body)
 	require.NoError(r, err)
 	return res.StatusCode, string(all)
+}
+
+// minorVersion returns the minor version of the server's release, for example 36.
+func (r *run) minorVersion() int {
+	r.Helper()
+	var version struct{ Minor string }
+	_, text := r.do(http.MethodGet, "/version", "")
+	require.NoError(r, json.Unmarshal([]byte(text), &version))
+	minor, err := strconv.Atoi(version.Minor)
+	require.NoError(r, err)
+	return minor
 }
 
 // write sends a request that must succeed and returns the body of the response.

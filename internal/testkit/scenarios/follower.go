@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -142,12 +143,15 @@ func (f *follower) received() []cache.Change[*lw.Object] {
 // isLive reports whether a watch is open.
 func (f *follower) isLive() bool { return f.informer.State().Phase == lw.Live }
 
-// broke returns the number of interruptions with this cause, or of all interruptions if cause is nil.
+// broke returns the number of interruptions with this cause, or of all interruptions if cause is nil. It leaves out
+// interruptions because the server has no streaming lists.
 func (f *follower) broke(cause error) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.breaks {
-		if cause == nil || errors.Is(b.Err, cause) {
+		status, _ := errors.AsType[*lw.StatusError](b.Err)
+		rejected := (f.minor < 32 || f.minor == 33) && status != nil && status.Code == http.StatusUnprocessableEntity
+		if !rejected && (cause == nil || errors.Is(b.Err, cause)) {
 			n++
 		}
 	}

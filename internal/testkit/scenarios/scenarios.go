@@ -36,6 +36,7 @@ var modes = []mode{
 // Run runs every scenario in each mode. Scenarios that must run alone, for example because they stop the server, run
 // first, one after another. The others then run in parallel.
 func Run(t *testing.T, c *Cluster) {
+	minor := (&run{T: t, Cluster: c}).minorVersion()
 	for _, m := range modes {
 		if m.protobuf && c.Protobuf == nil {
 			continue
@@ -49,7 +50,7 @@ func Run(t *testing.T, c *Cluster) {
 					if !s.alone {
 						t.Parallel() // starts after the scenarios that must run alone
 					}
-					r := &run{T: t, Cluster: c, mode: m, alone: s.alone}
+					r := &run{T: t, Cluster: c, mode: m, alone: s.alone, minor: minor}
 					r.ns = r.namespace()
 					s.run(r)
 				})
