@@ -1,13 +1,30 @@
 package conformance
 
 import (
+	_ "embed"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// pendingText lists the specs that do not run, one per line.
+//
+//go:embed testdata/pending.txt
+var pendingText string
+
+func pending(suite string) (specs []string) {
+	for line := range strings.Lines(pendingText) {
+		if strings.HasPrefix(line, suite+": ") {
+			specs = append(specs, strings.TrimSpace(line))
+		}
+	}
+	return specs
+}
 
 // TestControllerRuntimeSuites checks that each spec that passes with client-go's informers also passes with
 // listwatch's. The environment variable CONFORMANCE selects suites, for example CONFORMANCE=cache,source.
@@ -16,19 +33,21 @@ func TestControllerRuntimeSuites(t *testing.T) {
 	source := copyOfControllerRuntime(t)
 	for _, suite := range suites() {
 		t.Run(suite, func(t *testing.T) {
-			binary := filepath.Join(t.TempDir(), suite+".test")
+			binary := filepath.Join(t.TempDir(), "suite.test")
 			run(t, source, "go", "test", "-mod=mod", "-c", "-o", binary, "./pkg/"+suite)
 			stock := runSuite(t, source, suite, binary, assets, "client-go")
 			ours := runSuite(t, source, suite, binary, assets, "listwatch")
 			t.Logf("pkg/%s: %d of %d specs pass with client-go, %d of %d with listwatch",
 				suite, stock.count("passed"), len(stock), ours.count("passed"), len(ours))
-			for spec, state := range ours {
-				if state != "passed" {
-					t.Logf("pkg/%s: %s: %s with listwatch, %s with client-go", suite, spec, state, stock[spec])
-				}
-			}
 			require.NotZero(t, stock.count("passed"))
 			require.Empty(t, lost(stock, ours), "no spec may pass only with client-go")
+			var left []string
+			for spec, state := range ours {
+				if state != "passed" {
+					left = append(left, fmt.Sprintf("%s: %s: %s", suite, spec, state))
+				}
+			}
+			require.ElementsMatch(t, pending(suite), left, "testdata/pending.txt must name each spec that does not run")
 		})
 	}
 }
