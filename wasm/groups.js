@@ -2,6 +2,9 @@
 
 /** @typedef {ReadonlyMap<string, readonly Item[]>} Grouped the items of each value, sorted by key */
 
+/** @type {readonly Item[]} */
+export const NONE = Object.freeze([])
+
 /** Compares items by key. @param {{ key: string }} a @param {{ key: string }} b */
 const byKey = (a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 

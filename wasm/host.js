@@ -17,11 +17,8 @@ import { parseResource } from './resources.js'
  * @property {(() => string | Promise<string>) | undefined} [token] returns a bearer token; defined if `spec.asks` is true
  */
 /**
- * The additional functions of a client in a page.
- * @typedef {object} PageMembers
- * @property {() => State} state
- * @property {() => Iterable<Uint8Array>} replay returns records that recreate the collection in another page
- * @typedef {Client & PageMembers} PageClient
+ * A client in a page. `replay` returns records that recreate the collection in another page.
+ * @typedef {Client & { state: () => State, replay: () => Iterable<Uint8Array> }} PageClient
  */
 
 export class Host {

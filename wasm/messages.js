@@ -143,10 +143,6 @@ export class Channel {
     for (const id of [...this.pending.keys()]) this.#settle(id)?.reject(error)
   }
 
-  get ended() {
-    return this.#ended !== undefined
-  }
-
   /** Starts or restarts the timeout of a call. @param {number} id @param {Pending} call */
   #startTimer(id, call) {
     clearTimeout(call.timer)

@@ -2,7 +2,7 @@
 
 import { ADDED, BOOKMARK, DELETED, ACTIVITY, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
 import { Change } from './change.js'
-import { Groups } from './groups.js'
+import { Groups, NONE } from './groups.js'
 import { ListWatchError } from './error.js'
 
 // Items are handed to users, so their internal members are private. Item sets these functions, which give this package
@@ -61,9 +61,6 @@ export class Item {
     return this.#object
   }
 }
-
-/** @type {readonly Item[]} */
-const NONE = Object.freeze([])
 
 // The time in ms in which a cleanly closed watch must resume. Until then, the phase stays live, so that a page does not
 // flicker. Watches that take turns (see slots.js) have more time, because the next watch may have to wait for others.

@@ -86,7 +86,7 @@ export async function startWorker(mode, wasm, script, failed, attempts = mode ==
 
   try {
     const workerLock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: pageLock?.name ?? '' }, RESPONSE_TIMEOUT[mode]).finally(() => {
-      answered = !channel.ended
+      answered = !failure
     })
     if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
     await channel.call({ type: 'load', wasm })

@@ -1,12 +1,9 @@
 /** @import { State } from './types.js' */
 /** @import { Grouped } from './groups.js' */
-/** @import { Item, Mirror } from './mirror.js' */
+/** @import { Mirror } from './mirror.js' */
 
-import { group, search } from './groups.js'
+import { NONE, group, search } from './groups.js'
 import { valuesOf } from './mirror.js'
-
-/** @type {readonly Item[]} */
-const NONE = Object.freeze([])
 
 /**
  * The objects and the state of a collection when the snapshot was taken. It never changes, because React compares values by
