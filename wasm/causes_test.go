@@ -20,6 +20,7 @@ func TestErrorsNameJavaScriptOptions(t *testing.T) {
 	}
 	for expected, err := range map[string]error{
 		"found a larger one": errors.New("found a larger one: raise ClientOptions.MaxFrame if this is expected"),
+		"the server does not complete streaming lists: set streamingLists: false":      errors.New("the server does not complete streaming lists: set Options.NoStreamingList"),
 		"the collection has more than 1 objects: raise maxObjects if this is expected": tooManyObjects(t),
 		"listwatch: the path \"spec..nodeName\": expected a member name at byte 5":     project,
 		`listwatch: the resource pods has the invalid path segment ".."`:               resource(lw.Resource{Version: "..", Plural: "pods"}),
