@@ -64,8 +64,8 @@ func later(step step) step {
 func one(c *call) { watches(news)(c) }
 
 // expiring is the watch of a server whose lists are wrong. It is correct for 21 seconds and then expires, so that the
-// client relists.
-func expiring(c *call) { every(21*time.Second, send(expired), hang)(c) }
+// client relists. Like kube-apiserver, it closes the watch after the error, because some clients wait for that.
+func expiring(c *call) { every(21*time.Second, send(expired), stop)(c) }
 
 // begin sends the header of a successful response, unless a header was sent before.
 func begin(c *call) { c.start(http.StatusOK) }
