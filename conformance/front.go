@@ -115,10 +115,12 @@ func (g *gate) Accept() (net.Conn, error) {
 func (g *gate) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.handshakes++; g.handshakes%2 == 1 || g.wrong == "" || g.server.Behaves() {
+	correct := g.handshakes%2 == 0 || g.wrong == "" || g.server.Behaves()
+	g.handshakes++
+	g.misled[hello.Conn.RemoteAddr().String()] = !correct // a later connection may have the same port
+	if correct {
 		return g.certificates[""], nil
 	}
-	g.misled[hello.Conn.RemoteAddr().String()] = true
 	return g.certificates[g.wrong], nil
 }
 

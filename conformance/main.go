@@ -71,17 +71,20 @@ func (s *settings) read(command []string) (clients []*client, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &clients)
 	}
-	if s.ours {
-		clients = slices.DeleteFunc(clients, func(c *client) bool { return !c.Ours })
-	}
+	notes := map[string][]note{}
 	for _, c := range clients {
-		if len(c.Needs) > 0 && exec.Command(c.Needs[0], c.Needs[1:]...).Run() != nil {
+		c.Notes = append(c.Notes, notes[c.NotesOf]...)
+		notes[c.Name] = c.Notes
+		if len(c.Needs) > 0 && (c.Ours || !s.ours) && exec.Command(c.Needs[0], c.Needs[1:]...).Run() != nil {
 			c.missing = true
 			fmt.Printf("skipped %s. To run it, use: %s\n", c.Name, c.Install)
 			if os.Getenv("LISTWATCH_CI") != "" {
 				return nil, fmt.Errorf("%s is not installed, but continuous integration must run it: %s", c.Name, c.Install)
 			}
 		}
+	}
+	if s.ours {
+		clients = slices.DeleteFunc(clients, func(c *client) bool { return !c.Ours })
 	}
 	return clients, err
 }

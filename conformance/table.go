@@ -24,6 +24,8 @@ type client struct {
 	// Notes explain known failures. A failure of another project's client without a note appears as "not checked",
 	// because it may be a fault of the suite. The note shows that a person has verified the failure.
 	Notes []note `json:"notes"`
+	// NotesOf is the name of an earlier client whose notes also apply.
+	NotesOf string `json:"notesOf"`
 
 	missing bool // Needs has failed
 }

@@ -1,27 +1,36 @@
-// Command conformance is the driver for client-go's informers in the conformance suite.
+// Command conformance is the driver for client-go's informers, this project's adapter, and controller-runtime's cache
+// in the conformance suite.
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"log"
 	"os"
 	"runtime/debug"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+
+	adapter "github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
 
 func main() {
-	typed := flag.Bool("typed", false, "use the typed informer instead of the dynamic informer")
+	kind := flag.String("informer", "typed", "typed, dynamic, adapter or controller-runtime")
+	module := flag.String("module", "k8s.io/client-go", "path of the client's module, whose version is printed; \"\" for this version")
 	flag.Parse()
-	config := &rest.Config{Host: flag.Arg(0)}
+	// With a CA file, as in a cluster, client-go detects dead HTTP/2 connections. With the system's CAs, it does not.
+	config := &rest.Config{Host: flag.Arg(0), TLSClientConfig: rest.TLSClientConfig{CAFile: os.Getenv("SSL_CERT_FILE")}}
 	out := json.NewEncoder(os.Stdout)
 	printed := func(kind string, object any) {
 		if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
@@ -34,14 +43,17 @@ func main() {
 		}
 	}
 	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range build.Deps {
-			if module.Path == "k8s.io/client-go" {
-				_ = out.Encode(map[string]string{"type": "CLIENT", "version": module.Version})
+		for _, dependency := range build.Deps {
+			if dependency.Path == *module {
+				_ = out.Encode(map[string]string{"type": "CLIENT", "version": dependency.Version})
 			}
 		}
 	}
-	informer := newInformer(config, *typed, flag.Arg(1), flag.Arg(2))
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	informer, run, err := newInformer(config, *kind, flag.Arg(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { printed("ADDED", object) },
 		UpdateFunc: func(old, object any) {
 			// A relist also reports objects that have not changed.
@@ -54,21 +66,57 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	informer.Run(make(chan struct{}))
+	log.Fatal(run())
 }
 
-func newInformer(config *rest.Config, typed bool, resource, namespace string) cache.SharedIndexInformer {
-	if typed {
+// informer has the method that the informers of client-go, the adapter and controller-runtime share.
+type informer interface {
+	AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error)
+}
+
+// newInformer returns an informer for ConfigMaps, and a function that runs it.
+func newInformer(config *rest.Config, kind, namespace string) (informer, func() error, error) {
+	inNamespace := informers.WithNamespace(namespace)
+	switch kind {
+	case "typed":
 		client, err := kubernetes.NewForConfig(config)
 		if err != nil {
-			log.Fatal(err)
+			return nil, nil, err
 		}
-		return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace)).Core().V1().ConfigMaps().Informer()
+		i := informers.NewSharedInformerFactoryWithOptions(client, 0, inNamespace).Core().V1().ConfigMaps().Informer()
+		return i, forever(i), nil
+	case "dynamic":
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return nil, nil, err
+		}
+		factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
+		i := factory.ForResource(corev1.SchemeGroupVersion.WithResource("configmaps")).Informer()
+		return i, forever(i), nil
+	case "adapter":
+		factory, err := adapter.NewSharedInformerFactory(config, 0, nil, inNamespace)
+		if err != nil {
+			return nil, nil, err
+		}
+		i := factory.Core().V1().ConfigMaps().Informer()
+		return i, forever(i), nil
+	case "controller-runtime":
+		mapper := meta.NewDefaultRESTMapper(nil)
+		mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+		all, err := ctrlcache.New(config, ctrlcache.Options{Mapper: mapper, DefaultNamespaces: map[string]ctrlcache.Config{namespace: {}}})
+		if err != nil {
+			return nil, nil, err
+		}
+		i, err := all.GetInformer(context.Background(), &corev1.ConfigMap{}, ctrlcache.BlockUntilSynced(false))
+		return i, func() error { return all.Start(context.Background()) }, err
 	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		log.Fatal(err)
+	return nil, nil, fmt.Errorf("unknown kind of informer %q", kind)
+}
+
+// forever returns a function that runs an informer of client-go.
+func forever(i cache.SharedInformer) func() error {
+	return func() error {
+		i.Run(make(chan struct{}))
+		return nil
 	}
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
-	return factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: resource}).Informer()
 }

@@ -9,12 +9,12 @@ print({ type: 'CLIENT', version });
 
 const config = new KubeConfig();
 // The client uses plain HTTP only if TLS verification is disabled.
-config.loadFromClusterAndUser({ name: 'server', server: url, skipTLSVerify: true }, { name: 'user' });
+config.loadFromClusterAndUser({ name: 'server', server: url, skipTLSVerify: url.startsWith('http:') }, { name: 'user' });
 const core = config.makeApiClient(CoreV1Api);
 const informer = makeInformer(config, `/api/v1/namespaces/${namespace}/${resource}`, () => core.listNamespacedConfigMap({ namespace }));
 for (const [verb, type] of [[ADD, 'ADDED'], [UPDATE, 'MODIFIED'], [DELETE, 'DELETED']]) {
   informer.on(verb, ({ metadata: { name, namespace: space, resourceVersion, uid } }) =>
-    print({ type, key: `${space}/${name}`, resourceVersion, uid }));
+    print({ type, key: `${space}/${name}`, resourceVersion: String(resourceVersion), uid }));
 }
 // An informer stops at the first error. The library's documentation recommends restarting it after five seconds.
 informer.on(ERROR, (err) => {
