@@ -290,15 +290,19 @@ func (d *reference) delete(o *object) {
 	}
 }
 
-// inMemory plays a trial in simulated time.
-func inMemory(t *testing.T, name, fault string) (violations map[string]string) {
+// inMemory plays a trial in simulated time. The client starts after a while.
+func inMemory(t *testing.T, name, fault string, after time.Duration) (violations map[string]string) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, one := range all(1) {
 			if one.Name != name {
 				continue
 			}
 			d := &reference{fault: fault, url: "http://api.test"}
-			r := play(t.Context(), one, 25*time.Second, d.run, func(server *hostile.Server) (string, func()) {
+			start := func(ctx context.Context, url string, out io.Writer) error {
+				wait(ctx, after)
+				return d.run(ctx, url, out)
+			}
+			r := play(t.Context(), one, 25*time.Second, start, func(server *hostile.Server) (string, func()) {
 				d.http = &http.Client{Transport: server}
 				return "", func() {}
 			})
@@ -347,10 +351,15 @@ func TestDetectsFaults(t *testing.T) {
 		t.Run(strings.ReplaceAll(fault, " ", "-"), func(t *testing.T) {
 			trial, property := expected[0], expected[1]
 			if !passed[trial] {
-				require.Empty(t, inMemory(t, trial, ""), "%s without the fault", trial)
+				require.Empty(t, inMemory(t, trial, "", 0), "%s without the fault", trial)
 				passed[trial] = true
 			}
-			require.Contains(t, inMemory(t, trial, fault), property)
+			require.Contains(t, inMemory(t, trial, fault, 0), property)
 		})
 	}
+}
+
+// A client that starts slowly must still meet the misbehaving server.
+func TestWaitsForClient(t *testing.T) {
+	require.Contains(t, inMemory(t, "instant", "reconnects without a delay", startWithin-time.Second), "requests")
 }

@@ -147,6 +147,9 @@ const pollEvery = 100 * time.Millisecond
 // showWithin is how long a client that follows the collection may take to show a change.
 const showWithin = 5 * time.Second
 
+// startWithin is how long play waits for the driver's first request.
+const startWithin = 30 * time.Second
+
 // play runs a trial: the server misbehaves for hostileFor, then it behaves, and the driver must catch up.
 func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver, reach serve) *run {
 	r := &run{trial: t, held: map[string]identity{}}
@@ -167,6 +170,10 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	}()
 	defer func() { cancel(); <-ended }()
 
+	// On a busy machine a client may start so late that it would meet only the correct server.
+	for end := time.Now().Add(startWithin); r.requested() == 0 && time.Now().Before(end) && !r.over(ctx); {
+		wait(ctx, pollEvery)
+	}
 	if t.rebuild == nil {
 		// A client that uses streaming lists sends no other watch until its connection breaks. So break it once,
 		// because otherwise the trial would not cover ordinary watches.
@@ -197,6 +204,12 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	r.disturb(ctx, server, 2*time.Second)
 	r.await(ctx, server, t.deadline)
 	return r
+}
+
+// requested returns the number of requests.
+func (r *run) requested() (count int) {
+	r.lock(func() { count = len(r.requests) })
+	return count
 }
 
 // printed returns the number of lines.
