@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -18,9 +16,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/kube"
-	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 const (
@@ -39,7 +35,7 @@ func compareOnServer(ctx context.Context) error {
 	}
 	defer func() { _ = environment.Stop() }()
 	pods := harness.MustGet(typedcore.NewForConfig(environment.Config)).Pods("default")
-	names := createPods(ctx, pods)
+	names := kube.CreatePods(ctx, pods, realPods)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var writing sync.WaitGroup
 	defer writing.Wait()
@@ -68,21 +64,6 @@ func compareOnServer(ctx context.Context) error {
 	results.Set("CPU time", "ratio", ours/theirs)
 	results.Set("events per second", listwatchName, harness.Median(found.Get("events", "both")))
 	return harness.Save("apiserver", results)
-}
-
-// createPods creates Pods in the namespace "default" and returns their names.
-func createPods(ctx context.Context, pods typedcore.PodInterface) (names []string) {
-	for _, of := range sample.Pods(serve.Seed, realPods) {
-		var pod corev1.Pod
-		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
-		status := pod.Status
-		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil
-		made := harness.MustGet(pods.Create(ctx, &pod, metav1.CreateOptions{}))
-		made.Status = status
-		harness.MustGet(pods.UpdateStatus(ctx, made, metav1.UpdateOptions{}))
-		names = append(names, pod.Name)
-	}
-	return names
 }
 
 // change updates one Pod after another, perSecond Pods per second. It returns the first error, or ctx's error when ctx

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,14 +22,10 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/kube"
-	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 var rounds = harness.Rounds(3)
-
-const writers = 16 // maximum number of concurrent requests
 
 // commands contains the arguments of each contender.
 var commands = map[string][]string{
@@ -65,9 +59,7 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "creating Pods")
-	if err := b.create(ctx); err != nil {
-		return err
-	}
+	b.names = kube.CreatePods(ctx, b.pods, harness.Size(5000, 50))
 	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) { return b.measure(ctx, contender) })
 	if err != nil {
 		return err
@@ -86,29 +78,6 @@ type bench struct {
 // cpuTime returns the CPU time of a process that has ended, in milliseconds.
 func cpuTime(cmd *exec.Cmd) float64 {
 	return float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / 1e3
-}
-
-// create creates the Pods.
-func (b *bench) create(ctx context.Context) error {
-	running, ctx := errgroup.WithContext(ctx)
-	running.SetLimit(writers)
-	for _, of := range sample.Pods(serve.Seed, harness.Size(5000, 50)) {
-		var pod corev1.Pod
-		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
-		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil
-		b.names = append(b.names, pod.Name)
-		running.Go(func() error {
-			status := pod.Status
-			made, err := b.pods.Create(ctx, &pod, metav1.CreateOptions{})
-			if err != nil {
-				return err
-			}
-			made.Status = status
-			_, err = b.pods.UpdateStatus(ctx, made, metav1.UpdateOptions{})
-			return err
-		})
-	}
-	return running.Wait()
 }
 
 // measure measures one contender. The watch prints all Pods and then 1,000 changes.
@@ -132,32 +101,20 @@ func (b *bench) measure(ctx context.Context, contender string) (harness.Figures,
 
 	var rss float64 // in kB
 	watch := command(append(slices.Clone(commands[contender]), "-w")...)
-	output, err := watch.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := watch.Start(); err != nil {
-		return nil, err
-	}
+	output := harness.MustGet(watch.StdoutPipe())
+	harness.Must(watch.Start())
 	lines := bufio.NewScanner(output)
 	lines.Buffer(nil, 16<<20)
 	if err := b.show(ctx, lines); err != nil { // waits for the list
 		return nil, err
 	}
-	if err := b.change(ctx); err != nil {
-		return nil, err
-	}
+	b.change(ctx)
 	if err := b.show(ctx, lines); err != nil {
 		return nil, err
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", watch.Process.Pid))
-	if err != nil {
-		return nil, err
-	}
+	status := harness.MustGet(os.ReadFile(fmt.Sprintf("/proc/%d/status", watch.Process.Pid)))
 	_, peak, _ := strings.Cut(string(status), "VmHWM:") // getrusage may report the peak of this process
-	if _, err := fmt.Sscan(peak, &rss); err != nil {
-		return nil, err
-	}
+	harness.MustGet(fmt.Sscan(peak, &rss))
 	measured["watch, peak RSS in MB"] = rss / 1024
 	_ = watch.Process.Signal(os.Interrupt)
 	_, _ = io.Copy(io.Discard, output)
@@ -170,9 +127,7 @@ func (b *bench) measure(ctx context.Context, contender string) (harness.Figures,
 func (b *bench) show(ctx context.Context, lines *bufio.Scanner) error {
 	b.shown++
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("shown-%d", b.shown)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
-	if _, err := b.pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-		return err
-	}
+	harness.MustGet(b.pods.Create(ctx, pod, metav1.CreateOptions{}))
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), pod.Name) {
 			return b.pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
@@ -182,15 +137,9 @@ func (b *bench) show(ctx context.Context, lines *bufio.Scanner) error {
 }
 
 // change changes the state of 1,000 Pods, which all formats show.
-func (b *bench) change(ctx context.Context) error {
-	running, ctx := errgroup.WithContext(ctx)
-	running.SetLimit(writers)
+func (b *bench) change(ctx context.Context) {
 	for i := range 1000 {
 		patch := fmt.Appendf(nil, `{"status":{"reason":"Reason%d"}}`, b.shown*1000+i)
-		running.Go(func() error {
-			_, err := b.pods.Patch(ctx, b.names[i%len(b.names)], types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-			return err
-		})
+		harness.MustGet(b.pods.Patch(ctx, b.names[i%len(b.names)], types.MergePatchType, patch, metav1.PatchOptions{}, "status"))
 	}
-	return running.Wait()
 }

@@ -2,11 +2,20 @@
 package kube
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/kubeassets"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // Start starts etcd and a kube-apiserver with the CustomResourceDefinitions in the given folders. root is the
@@ -26,4 +35,24 @@ func Start(root string, definitions ...string) (*envtest.Environment, error) {
 		config.QPS = -1
 	}
 	return environment, err
+}
+
+// CreatePods creates n Pods and returns their names. It panics if a request fails.
+func CreatePods(ctx context.Context, pods typedcore.PodInterface, n int) (names []string) {
+	var running errgroup.Group
+	running.SetLimit(16)
+	for _, of := range sample.Pods(serve.Seed, n) {
+		var pod corev1.Pod
+		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
+		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil
+		names = append(names, pod.Name)
+		running.Go(func() error {
+			made := harness.MustGet(pods.Create(ctx, &pod, metav1.CreateOptions{}))
+			made.Status = pod.Status // Create ignores the status
+			harness.MustGet(pods.UpdateStatus(ctx, made, metav1.UpdateOptions{}))
+			return nil
+		})
+	}
+	_ = running.Wait()
+	return names
 }
