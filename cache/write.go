@@ -126,7 +126,7 @@ func (s *Store[T]) startList() {
 	clear(s.listedSlots)
 }
 
-// endList deletes the objects that the list did not contain. Outside a list it deletes nothing.
+// endList deletes the objects that the list did not contain. If no list is in progress, it deletes nothing.
 func (s *Store[T]) endList() {
 	if s.listing {
 		objects := s.state.objects // a copy, because the loop removes objects from the original

@@ -29,8 +29,8 @@ type ClientOptions struct {
 	// often makes up half of an object.
 	KeepManagedFields bool
 
-	// Protobuf requests Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support it, like
-	// lw/codec.Protobuf. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind
+	// Protobuf requests Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support it, as
+	// lw/codec.Protobuf does. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind
 	// and apiVersion. API servers encode only built-in types as protobuf. They respond to requests for custom resources
 	// with 406. Browsers and WebSocket transports support only JSON.
 	Protobuf bool

@@ -190,8 +190,9 @@ func requireEnd(t *testing.T, server Transport, from string, most int, opts *Opt
 	return objects
 }
 
-// If the objects of an endless streaming list are sorted by resourceVersion, they look like the changes of a server
-// without streaming lists, so the list must fail after a minute. Objects in another order must reach the caller.
+// A server without streaming lists responds with an ordinary watch, whose changes are sorted by resourceVersion. An endless
+// streaming list with objects in this order looks the same, so it must fail after a minute. Objects in another order must
+// reach the caller.
 func TestHostileStreamingLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		version func(n int) int

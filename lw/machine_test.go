@@ -214,8 +214,8 @@ func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	require.Zero(t, r.watchFails(status(410)).Delay, "only the first page and the watch may count toward the request budget")
 }
 
-// Some servers filter objects after they cut a page, so a few empty pages are normal. A list must fail if it has too
-// many of them in a row.
+// Some servers filter the objects of a page after they have limited its size, so a few empty pages are normal. A list must
+// fail if it has too many of them in a row.
 func TestEmptyPagesNeedBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range requestBurst - 1 {

@@ -86,7 +86,7 @@ func TestSameComparesDecodedObject(t *testing.T) {
 	}
 }
 
-// The scanner decodes metadata with escape sequences, nulls and duplicate members like encoding/json.
+// If metadata has escape sequences, nulls or duplicate members, the scanner must return the same values as encoding/json.
 func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, KeyOf(object))

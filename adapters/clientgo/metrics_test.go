@@ -78,7 +78,7 @@ func (s *storeVersions) get(key string) float64 {
 	return s.versions[key]
 }
 
-// Requests and store resourceVersions must appear in client-go's metrics, like those of client-go's own informers.
+// client-go's metrics must count the requests and show the store's resourceVersion, as with client-go's own informers.
 func TestMetricsOfClientGo(t *testing.T) {
 	counter := &requestCounter{counts: map[string]map[string]int{}}
 	metrics.Register(metrics.RegisterOpts{RequestResult: counter})

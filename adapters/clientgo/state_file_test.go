@@ -67,8 +67,8 @@ func TestRestoredObjectsAreCompressed(t *testing.T) {
 	require.IsType(t, packed{}, o.encoded)
 }
 
-// An informer must not restore objects that were saved with a different set of fields, because they lack its own
-// fields.
+// An informer must not restore objects that were saved with other fields, because these objects lack the fields that it
+// needs.
 func TestRestoresOnlyObjectsWithTheSameFields(t *testing.T) {
 	server := startServer(t)
 	putLabeledPod(t, server, "a")

@@ -97,7 +97,7 @@ func runManager(t *testing.T, m manager.Manager) (ended <-chan error, stop func(
 	return result, cancel
 }
 
-// requireStale requires the error of a read that has not seen an earlier write.
+// requireStale requires that err reports a read for which the cache lacked an earlier write.
 func requireStale(t *testing.T, err error, write string) *controllerruntime.StaleReadError {
 	t.Helper()
 	stale, ok := errors.AsType[*controllerruntime.StaleReadError](err)
@@ -105,8 +105,8 @@ func requireStale(t *testing.T, err error, write string) *controllerruntime.Stal
 	return stale
 }
 
-// TestReadYourWritesOnAPIServer holds back the events of each write. A read must then end with an error, and show the
-// write once the events have arrived.
+// TestReadYourWritesOnAPIServer holds back the events of each write. Until they arrive, a read must end with an
+// error. Afterwards, it must show the write.
 func TestReadYourWritesOnAPIServer(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()

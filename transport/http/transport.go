@@ -298,7 +298,7 @@ func cause(ctx context.Context, err error) error {
 	return context.Cause(ctx)
 }
 
-// withoutQuery removes the query from the URL in an error of net/http, because the URL of a login page may contain
+// withoutQuery removes the query from the URL in an error from net/http, because the URL of a login page may contain
 // tokens.
 func withoutQuery(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {

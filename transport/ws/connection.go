@@ -64,7 +64,8 @@ func (c *connection) giveUp() {
 	_ = c.upgraded.Close()
 }
 
-// Read never returns an error together with data, because gorilla would then report the error too early, for this data.
+// Read never returns an error together with data, because gorilla would then report the error before it has processed the
+// data.
 func (c *connection) Read(p []byte) (n int, err error) {
 	switch {
 	case c.response.Len() > 0:

@@ -223,7 +223,8 @@ func firstOf(o *lw.Object, path string) lw.Value {
 	return lw.Value{}
 }
 
-// maxEvents is the maximum number of Event objects. In a real cluster, Event objects expire after some time.
+// maxEvents is the maximum number of Event objects. The cluster deletes the oldest one, because in a real cluster Event
+// objects expire after an hour.
 const maxEvents = 60
 
 func (c *cluster) event(p *lw.Object, component, kind, reason, message string) {

@@ -68,7 +68,7 @@ func Save(root, run string, results Results) error {
 	if err != nil {
 		return err
 	}
-	// One line per figure makes a difference between two runs readable.
+	// One line per figure, so that a diff between two runs is readable.
 	lines := strings.NewReplacer(`{`, "{\n  ", `":`, `": `, `],`, "],\n  ", `}`, "\n}\n").Replace(string(text))
 	if err := os.WriteFile(file(root, run), []byte(lines), 0o644); err != nil {
 		return err

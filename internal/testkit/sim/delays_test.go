@@ -120,7 +120,7 @@ func (o *oracle) retryAfter() time.Duration {
 	return min(o.conn.rejection.wait, longestAsked)
 }
 
-// jitters checks at the end of a simulation that delays had jitter.
+// jitters checks at the end of a simulation that the delays had jitter.
 func (c *checker) jitters() {
 	d := c.delays
 	if d.backoffs >= 5 && d.bare == d.backoffs {

@@ -98,8 +98,8 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 	})
 }
 
-// found simulates an engine with up to 5,000 seeds until it breaks a guarantee. It fails the test if no guarantee
-// breaks, or if promises does not contain the one that does.
+// found simulates an engine with up to 5,000 seeds until the engine breaks a guarantee. It fails the test if the engine
+// breaks none, or breaks one that promises does not contain.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

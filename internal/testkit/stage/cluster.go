@@ -79,7 +79,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do runs a command. Commands that return nothing share the error at the end.
+// do runs a command. The commands without a result set err, which the last line returns.
 func (c *cluster) do(cmd *command) (result any, err error) {
 	switch cmd.Do {
 	case "put":
