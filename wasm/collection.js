@@ -128,7 +128,7 @@ export class Collection {
   retry() {
     const { phase, cause } = this.state
     if (phase !== 'stopped') this.#link?.wake()
-    else if (cause && cause.code !== 'aborted') this.#reopen(cause)
+    else if (cause) this.#reopen(cause) // close() sets no cause
   }
 
   close() {

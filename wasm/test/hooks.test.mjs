@@ -11,6 +11,7 @@ const { createRoot } = await import('react-dom/client')
 const { renderToString } = await import('react-dom/server')
 const { useListWatch, useListWatches, useObject } = await import('../react.js')
 const { fakeCluster } = await import('../testing.js')
+const { INTERRUPTED, encode } = await import('../records.js')
 
 const roots = []
 let cluster
@@ -210,27 +211,42 @@ test('a component that mounts retries a failed collection, at most once per seco
   for (const { now } of [first, early, late]) assert.equal(now().state.phase, 'live')
 })
 
-test('a failed collection tries again when its token function returns another token, and not after every render', async () => {
-  cluster.reject('pods', 401)
-  let word = 'old', asked = 0
-  // The fake cluster asks for no tokens, so the test asks like the WASM module.
+// Lets a test see the client of each collection that the fake cluster opens.
+function onOpen(f) {
   const { [Symbol.for('listwatch/testing')]: link } = globalThis, { open } = link
-  let opens = 0
   link.open = (spec, client) => {
-    opens++
-    client.token().then((token) => token === 'new' && cluster.recover())
+    f(client, spec)
     return open(spec, client)
   }
-  const token = () => (asked++, word)
-  const { render, now } = await mount(useListWatch, pods({ token }))
-  assert.deepEqual([now().error.code, opens], ['unauthorized', 1])
-  for (const given of [token, () => token(), () => token()]) await render(pods({ token: given })) // the last two are inline functions
-  assert.deepEqual([now().error.code, opens], ['unauthorized', 1])
-  assert.ok(asked > 1)
-  word = 'new'
-  cluster.recover()
-  await render(pods({ token: () => token() }))
-  assert.deepEqual([now().error, now().state.phase, opens], [undefined, 'live', 2])
+}
+
+for (const [words, next] of [['the same token function', (token) => token], ['a new token function', (token) => () => token()]]) {
+  test(`a failed collection tries again when ${words} returns another token, and not after every render`, async () => {
+    cluster.reject('pods', 401)
+    let word = 'old', asked = 0, opens = 0
+    onOpen((client) => {
+      opens++
+      client.token().then((token) => token === 'new' && cluster.recover()) // the fake cluster does not ask for tokens itself
+    })
+    const token = () => (asked++, word)
+    const { render, now } = await mount(useListWatch, pods({ token }))
+    assert.deepEqual([now().error.code, opens], ['unauthorized', 1])
+    for (let i = 0; i < 3; i++) await render(pods({ token: next(token) }))
+    assert.deepEqual([now().error.code, opens], ['unauthorized', 1])
+    assert.ok(asked > 1)
+    word = 'new'
+    cluster.recover()
+    await render(pods({ token: next(token) }))
+    assert.deepEqual([now().error, now().state.phase, opens], [undefined, 'live', 2])
+  })
+}
+
+test('the state shows that the watch of any namespace takes turns, which is not an error', async () => {
+  const clients = {}
+  onOpen((client, { namespace }) => { clients[namespace] = client })
+  const { now } = await mount(useListWatch, pods({ namespaces: ['a', 'b'] }))
+  await change(() => clients.b.records(encode([[INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']])))
+  assert.deepEqual([now().state.phase, now().state.cause.code, now().error], ['live', 'turns', undefined])
 })
 
 test('throttle limits how often a component renders, but shows a new phase at once', async (t) => {
