@@ -23,7 +23,7 @@ export class Collection {
   #mirror
   /** @type {Set<Subscriber>} */
   #subscribers = new Set()
-  #immediate = false // whether subscribers are notified at once
+  #immediate = false // whether subscribers are notified at once; testing.js sets it, so that tests need not wait for a frame
   #due = false // whether a timer or an animation frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
@@ -78,6 +78,8 @@ export class Collection {
     this.#immediate = !!link.immediate
     const end = link.open(spec, {
       records: (bytes) => this.#records(bytes), failed: (error) => this.#failed(error),
+      // When another page opens the same collection, the shared worker asks this page for the objects. `replay` leaves out
+      // those that a new watch has not confirmed, because they may no longer exist.
       state: () => this.#mirror.state, replay: () => replay(this.#mirror, this.#unconfirmed), token,
     })
     if (this.#stopped) end()
@@ -188,7 +190,9 @@ export class Collection {
     this.#notifySoon()
   }
 
-  // Starts a timer if a watch was closed and should resume soon. Clears the timer if the watch has resumed.
+  // Starts a timer if a watch was closed cleanly and should resume soon, and clears it if the watch has resumed. Servers close
+  // each watch after some minutes, so until the timer fires, the collection stays live instead of flickering. The timer runs
+  // in the page, because a worker that has died sends nothing.
   #expectResume() {
     const { resuming } = this.#mirror
     if (resuming === this.#resuming) return
@@ -223,7 +227,7 @@ export class Collection {
     if (this.#stopped) this.#synced = undefined // may be rejected
     this.#end = this.#stopped = this.#failure = this.#last = undefined
     this.#unconfirmed = new Set(this.#mirror.items.keys())
-    this.#apply(UNSAVED, [''])
+    this.#apply(UNSAVED, ['']) // clears the error of the previous watch; the new one tries to save again
     const [kind, ...fields] = interrupted(cause, undefined, '1')
     this.#apply(kind, fields)
     this.#expectResume()
@@ -240,7 +244,7 @@ export class Collection {
   #confirm(kind, [key, , , version]) {
     if (kind === ADDED || kind === MODIFIED || kind === SAVED) this.#unconfirmed?.delete(key)
     if (kind === SYNCED) {
-      for (const missing of this.#unconfirmed ?? []) this.#apply(DELETED, [missing, '', '1'])
+      for (const missing of this.#unconfirmed ?? []) this.#apply(DELETED, [missing, '', '1']) // with an unknown final state
       this.#unconfirmed = undefined
     }
     return kind !== SAVED || isNewer(version, (this.item(key) ?? this.state).resourceVersion)

@@ -33,7 +33,8 @@ func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
-// liveFlags are the flags that --replay rejects, because they select requests.
+// liveFlags are the flags that --replay rejects, because they would change what a live run requests. Flags of the connection,
+// such as --context, have no effect and are accepted, because an alias may always set them.
 var liveFlags = []string{
 	"server", "namespace", "all-namespaces", "selector", "field-selector", "for", "types", "metadata-only", "from", "resume", "record",
 }
