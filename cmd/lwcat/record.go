@@ -33,8 +33,8 @@ func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
-// liveFlags are the flags that --replay rejects, because they would change what a live run requests. Flags of the connection,
-// such as --context, have no effect and are accepted, because an alias may always set them.
+// liveFlags are the flags that --replay rejects, because they ask for a live run. Flags that only describe a
+// connection, such as --context, are ignored, because an alias may always set them.
 var liveFlags = []string{
 	"server", "namespace", "all-namespaces", "selector", "field-selector", "for", "types", "metadata-only", "from", "resume", "record",
 }
