@@ -53,6 +53,133 @@ export function usage(name) {
       await view.rows('shop/b', 'shop/a')
     }))
 
+    it('keeps rows in their place under the pointer and after scrolling, and counts the new rows above', play({}, async (view) => {
+      const names = Array.from({ length: 60 }, (_, i) => `m-${String(i).padStart(2, '0')}`)
+      for (const name of names) await view.create('pods', pod(name))
+      await view.goto('#/v1/pods')
+      await view.until('the rows', () => view.cell('shop/m-20', 1), 'm-20')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      const top = (key) => view.page.$$eval('.row:not([hidden])', (rows, key) => rows.find(({ dataset }) => dataset.key === key)?.getBoundingClientRect().top, key)
+      const y = await top('shop/m-08') + 14
+      const above = () => view.page.$eval('.above', (e) => e.checkVisibility() && e.textContent)
+      const pointed = () => view.page.evaluate((y) => document.elementFromPoint(400, y).closest('.row').dataset.key, y)
+      await view.page.mouse.move(400, y)
+      for (const name of ['a-0', 'a-1']) await view.create('pods', pod(name))
+      await view.until('the count', above, '↑ 2 new above')
+      assert.equal(await pointed(), 'shop/m-08')
+      await view.picture('above')
+      for (const name of ['m-00', 'm-01', 'm-02', 'm-03', 'm-08', 'm-09']) await view.remove('pods', 'shop', name)
+      await view.until('the removal of other rows', async () => await top('shop/m-09') === undefined && await top('shop/m-03') === undefined)
+      assert.equal(await pointed(), 'shop/m-08', 'a deleted row must stay under the pointer')
+      await view.page.mouse.click(400, y)
+      await view.until('the details pane', () => view.text('#detail-name'), 'm-08')
+      await view.page.keyboard.press('Escape')
+      await view.page.mouse.move(400, 10)
+      await view.until('the removal after the pointer has left', async () => await top('shop/m-08') === undefined)
+      await view.until('the first row', async () => await view.page.$eval('#grid', (e) => e.scrollTop) === 0 && await top('shop/a-0') !== undefined)
+      await view.page.$eval('#grid', (e) => { e.scrollTop = 400 })
+      await view.until('the scrolled table', async () => await top('shop/m-40') !== undefined)
+      const before = await top('shop/m-40')
+      await view.create('pods', pod('a-2'))
+      await view.until('the count', above, '↑ 1 new above')
+      assert.equal(await top('shop/m-40'), before)
+      await view.accessible(axe, 'new rows above')
+      await view.page.click('.above')
+      await view.until('the new row', async () => await top('shop/a-2') !== undefined)
+      await view.until('no count', async () => await above() === false)
+    }))
+
+    it('pauses and resumes with p, and shows the age of the paused table', play({}, async (view) => {
+      for (const name of ['a', 'b']) await view.create('pods', pod(name))
+      await view.goto('#/v1/pods')
+      await view.rows('shop/a', 'shop/b')
+      await view.page.keyboard.press('p')
+      await view.until('the pause', async () => /^Paused: the table shows the objects of \d\d:\d\d:\d\d, \d+s ago\. 0 objects/.test(await view.text('#paused')))
+      await view.create('pods', pod('c'))
+      await view.patch('pods', 'shop', 'a', { status: { phase: 'Failed', containerStatuses: [] } })
+      await view.patch('pods', 'shop', 'a', { status: { phase: 'Pending' } })
+      await view.remove('pods', 'shop', 'b')
+      await view.until('the number of changes', async () => /\. 3 objects have changed/.test(await view.text('#paused')))
+      await view.rows('shop/a', 'shop/b')
+      assert.equal(await view.cell('shop/a', 3), 'Running')
+      await view.accessible(axe, 'paused')
+      await view.picture('paused')
+      await view.page.keyboard.press('p')
+      await view.rows('shop/a', 'shop/c')
+      assert.deepEqual([await view.cell('shop/a', 3), await view.page.$eval('#paused', (e) => e.hidden)], ['Pending', true])
+    }))
+
+    it('shows chosen columns and several namespaces, as the URL says, and exports the visible rows', play({}, async (view) => {
+      for (const namespace of ['shop', 'batch', 'other']) {
+        await view.create('namespaces', { metadata: { name: namespace } })
+        await view.create('pods', pod('web', namespace))
+      }
+      await view.create('pods', pod('db', 'shop'))
+      await view.goto('#/v1/pods')
+      await view.until('the namespaces', async () => (await view.texts('#scope option')).includes('other'))
+      const titles = () => view.page.$$eval('.head button', (all) => all.filter((e) => e.checkVisibility()).map((e) => e.textContent).join())
+      await view.page.evaluate(() => [...document.querySelectorAll('button')].find((e) => e.textContent === 'View').click())
+      await view.until('the menu', () => view.page.$eval('#view', (e) => e.matches(':popover-open')))
+      await view.accessible(axe, 'view menu')
+      await view.picture('view')
+      for (const title of ['Restarts', 'Node', 'IP']) await view.page.evaluate((title) => [...document.querySelectorAll('#view label')].find((e) => e.textContent.trim() === title).click(), title)
+      await view.until('the columns', titles, 'Namespace,Name,Ready,Status,Age')
+      await view.page.keyboard.press('Escape')
+      await view.until('the closed menu', () => view.page.$eval('#view', (e) => !e.checkVisibility()))
+      await view.page.evaluate(() => {
+        const select = document.querySelector('#scope select')
+        select.value = [...select.options].at(-1).value
+        select.dispatchEvent(new Event('change'))
+      })
+      await view.page.keyboard.type('shop, batch')
+      await view.page.keyboard.press('Enter')
+      await view.rows('batch/web', 'shop/db', 'shop/web')
+      await view.page.type('#search', 'web')
+      await view.rows('batch/web', 'shop/web')
+      await view.until('the URL', () => view.page.evaluate(() => location.hash), '#/v1/pods?ns=shop,batch&q=web&cols=namespace,name,ready,status,age')
+      await view.page.reload()
+      await view.rows('batch/web', 'shop/web')
+      assert.equal(await titles(), 'Namespace,Name,Ready,Status,Age')
+      const exported = (label) => view.page.evaluate((label) => new Promise((resolve) => {
+        const { createObjectURL } = URL
+        URL.createObjectURL = (blob) => {
+          URL.createObjectURL = createObjectURL
+          blob.text().then(resolve)
+          return 'data:,'
+        }
+        HTMLAnchorElement.prototype.click = function () { globalThis.downloaded = this.download }
+        ;[...document.querySelectorAll('#view button')].find((e) => e.textContent === label).click()
+      }), label)
+      assert.match(await exported('Export as CSV'), /^"Namespace","Name","Ready","Status","Age"\r\n"batch","web","1\/1","Running","\d{4}-\S+Z"\r\n"shop","web",.*\r\n$/)
+      assert.deepEqual(JSON.parse(await exported('Export as JSON')).map(({ metadata }) => metadata.namespace), ['batch', 'shop'])
+      assert.equal(await view.page.evaluate(() => globalThis.downloaded), 'pods.json')
+      await view.patch('pods', 'batch', 'web', { status: { phase: 'Failed', containerStatuses: [] } })
+      await view.until('a change in the second namespace', () => view.cell('batch/web', 3), 'Failed')
+    }))
+
+    it('copies the name of an object, shows the end of a long name, and draws no focus ring before the first key', play({}, async (view) => {
+      const name = 'checkout-service-with-a-long-name-7d9f8b6c5d-x2k4p'
+      await view.create('pods', pod(name))
+      await view.page.setViewport({ width: 390, height: 780 })
+      await view.goto('#/v1/pods')
+      await view.rows(`shop/${name}`)
+      const ring = () => view.page.evaluate(() => getComputedStyle(document.querySelector('.table'), '::after').borderTopWidth !== '0px' && getComputedStyle(document.querySelector('.table'), '::after').content !== 'none')
+      assert.equal(await ring(), false)
+      assert.ok(await view.page.$eval('.row .tail', (e) => e.textContent === 'c5d-x2k4p' && e.getBoundingClientRect().right <= e.parentElement.getBoundingClientRect().right))
+      assert.ok(await view.page.$eval('.row .start', (e) => e.scrollWidth > e.clientWidth), 'the middle of the name must be cut')
+      await view.picture('long-name')
+      await view.page.keyboard.press('ArrowDown')
+      await view.until('the focus ring', ring)
+      await view.page.keyboard.press('Enter')
+      await view.until('the details pane', () => view.text('#detail-name'), name)
+      await view.page.evaluate(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => { globalThis.copied = text; return Promise.resolve() } } })
+        ;[...document.querySelectorAll('#detail button')].find((e) => e.textContent === 'Copy name').click()
+      })
+      await view.until('the copy', () => view.page.evaluate(() => globalThis.copied), name)
+      await view.until('the result', async () => (await view.texts('#detail header .quiet')).includes('Copied'))
+    }))
+
     it('finds only Pods whose label matches the search exactly', play({}, async (view) => {
       for (const app of ['app7', 'app70']) await view.create('pods', pod(app, 'shop', { app }))
       await view.goto('#/v1/pods')
@@ -131,6 +258,37 @@ export function usage(name) {
       await view.accessible(axe, 'events')
       await follow('BackOff', 'e1')
       await follow('Pod/web-0', 'web-0')
+    }))
+
+    it('shows the containers of a Pod, and the ReplicaSets and Pods of a Deployment', play({}, async (view) => {
+      const names = { plural: 'replicasets', singular: 'replicaset', kind: 'ReplicaSet', listKind: 'ReplicaSetList' }
+      const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }]
+      await view.create('customresourcedefinitions', { metadata: { name: 'replicasets.apps' }, spec: { group: 'apps', names, scope: 'Namespaced', versions } })
+      const owner = (kind, name) => [{ apiVersion: 'apps/v1', kind, name, uid: name, controller: true }], labels = { app: 'web' }
+      await view.create('deployments', { metadata: { name: 'web', namespace: 'shop' }, spec: { replicas: 1, selector: { matchLabels: labels } } })
+      const set = (name, of) => view.create('replicasets', { metadata: { name, namespace: 'shop', labels, ownerReferences: owner('Deployment', of) }, spec: { replicas: 1 } })
+      await set('web-1', 'web')
+      await set('other-1', 'other')
+      const one = pod('web-1-a', 'shop', labels)
+      const lastState = { terminated: { exitCode: 137, reason: 'OOMKilled', finishedAt: '2030-01-01T00:00:00Z' } }
+      const containerStatuses = [{ name: 'main', ready: false, restartCount: 4, lastState, state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s' } } }]
+      await view.create('pods', { ...one, metadata: { ...one.metadata, ownerReferences: owner('ReplicaSet', 'web-1') }, status: { ...one.status, containerStatuses } })
+      await view.create('pods', { ...pod('other-1-a', 'shop', labels), metadata: { name: 'other-1-a', namespace: 'shop', labels, ownerReferences: owner('ReplicaSet', 'other-1') } })
+      await view.goto('#/apps/v1/deployments?sel=shop/web')
+      const links = async () => (await view.texts('.owned a')).join()
+      await view.until('the owned objects', links, 'web-1,web-1-a')
+      assert.equal(await view.text('.owned .dotted'), 'CrashLoopBackOff')
+      await view.accessible(axe, 'owned objects')
+      await view.picture('owned')
+      await view.create('pods', { ...one, metadata: { ...one.metadata, name: 'web-1-b', ownerReferences: owner('ReplicaSet', 'web-1') } })
+      await view.until('the new Pod', async () => (await links()).split(',').sort().join(), 'web-1,web-1-a,web-1-b')
+      await view.page.evaluate(() => [...document.querySelectorAll('.owned a')].find((a) => a.textContent === 'web-1-a').click())
+      await view.until('the last exit', async () => /^OOMKilled, exit code 137 .*2030/.test((await view.texts('.containers dd'))[3]))
+      assert.deepEqual((await view.texts('.containers dd')).slice(0, 3), ['images.example/web:1', 'no', '4'])
+      assert.equal(await view.text('.containers [data-tone]'), 'Waiting: CrashLoopBackOff')
+      assert.ok((await view.texts('#detail .facts a')).includes('ReplicaSet/web-1'), 'the owner must be a link')
+      await view.accessible(axe, 'containers')
+      await view.picture('containers')
     }))
 
     it('explains that the target of a link does not exist until the object is created', play({}, async (view) => {

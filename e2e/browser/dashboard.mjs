@@ -466,6 +466,34 @@ export function dashboard(name) {
       await view.accessible(axe, 'narrow and interrupted')
     }))
 
+    for (const width of [1440, 768, 390, 320]) {
+      it(`has no problem that axe finds, in both themes, ${width} pixels wide`, play({}, async (view) => {
+        await view.page.setViewport({ width, height: 860 })
+        for (const name of ['a', 'checkout-service-with-a-long-name-7d9f8b6c5d-x2k4p']) await view.create('pods', pod(name, 'shop', { app: 'web' }))
+        await view.create('pods', { ...pod('c'), status: { phase: 'Pending' } })
+        for (const scheme of ['light', 'dark']) {
+          await view.look(scheme)
+          await view.goto('#/v1/pods')
+          await view.until('the connection', () => view.text('#connection-text'), 'Live')
+          await view.look(scheme)
+          await view.accessible(axe, `table, ${scheme}`)
+          assert.equal(await view.page.evaluate(() => document.documentElement.scrollWidth), width, 'the page must not be wider than the window')
+          for (const tab of ['overview', 'yaml', 'events', 'changes']) {
+            await view.goto(`#/v1/pods?sel=shop/a&tab=${tab}`)
+            await view.until('the details pane', () => view.text('#detail-name'), 'a')
+            await view.accessible(axe, `${tab}, ${scheme}`)
+          }
+          await view.picture(`${width}-${scheme}`)
+          await view.goto('#/v1/secrets')
+          await view.until('the message', () => view.text('#empty strong'), 'No secrets')
+          await view.accessible(axe, `empty, ${scheme}`)
+          await view.page.evaluate(() => document.getElementById('help').showModal())
+          await view.accessible(axe, `help, ${scheme}`)
+          await view.page.evaluate(() => document.getElementById('help').close())
+        }
+      }))
+    }
+
     it('has accessible names and roles and sufficient contrast in both themes', play({}, async (view) => {
       await view.look('light')
       for (const name of ['a', 'b']) await view.create('pods', pod(name))

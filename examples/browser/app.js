@@ -1,17 +1,18 @@
 // The dashboard watches the collection that the page's URL selects, and draws it at most once per animation frame.
 
-import { $, $of, setText } from './dom.js'
+import { $, $of, announce, setText } from './dom.js'
 import { Arrangement } from './arrangement.js'
 import { Cursor } from './cursor.js'
-import { hasColumns } from './columns/index.js'
+import { hasColumns, isChosen } from './columns/index.js'
 import { Detail } from './detail.js'
 import { titleOf } from './discovery.js'
+import { csvOf, download, jsonOf } from './exporting.js'
 import { Feed } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
 import { Navigation } from './navigation.js'
-import { collectionOf } from './route.js'
+import { collectionOf, namespacesOf } from './route.js'
 import { Scope } from './scope.js'
 import { Selection } from './selection.js'
 import { Session } from './session.js'
@@ -19,7 +20,8 @@ import { Sidebar } from './sidebar.js'
 import { drawRate } from './sparkline.js'
 import { explain, isKnown, needsToken } from './status.js'
 import { StatusFilter } from './statusfilter.js'
-import { resetAnnouncements, showState } from './statusview.js'
+import { resetAnnouncements, showPaused, showState } from './statusview.js'
+import { ViewMenu } from './viewmenu.js'
 
 /**
  * @import { Printed } from './columns/printer.js'
@@ -28,7 +30,7 @@ import { resetAnnouncements, showState } from './statusview.js'
  * @import { Status } from './status.js'
  */
 
-const FRAME = 6 // time per frame for reading rows, in milliseconds; short, so that scrolling stays smooth
+const FRAME = 6, SOON = 24 // time per frame for reading rows, in milliseconds: short, so that scrolling stays smooth, or longer if the user is searching
 const ARRANGE = 120 // time between sorts while a list arrives, in milliseconds, because each sort may move all rows
 const DRAW = 500 // time between redraws that only update ages, in milliseconds
 
@@ -50,12 +52,14 @@ class App {
   #arrangement = new Arrangement(this.#navigation, this.#grid)
   #selection = new Selection(this.#grid, this.#detail)
   #statusFilter = new StatusFilter($('statuses'), (statuses) => this.#navigation.go({ statuses }))
+  #viewMenu = new ViewMenu({ choose: (columns) => this.#navigation.go({ columns }), save: (kind) => this.#save(kind) })
   #cursor = new Cursor(this.#grid, this.#detail, { navigation: this.#navigation, draw: () => this.draw() })
 
   start() {
     $('server').addEventListener('click', () => this.#session.change())
     $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
     $('retry').addEventListener('click', () => this.#retry())
+    $('pause').addEventListener('click', () => this.#pause())
     $('refresh').addEventListener('click', () => this.#session.refresh())
     for (const event of ['focus', 'online']) addEventListener(event, () => this.#session.refreshQuietly(true))
     document.addEventListener('themechange', () => this.draw())
@@ -85,6 +89,25 @@ class App {
     this.#scope.names(names)
   }
 
+  // Saves the rows that match the search and the filters.
+  #save(/** @type {'csv' | 'json'} */ kind) {
+    const { feed } = this
+    if (!feed) return
+    const rows = feed.rows.view.filter(({ gone }) => !gone), { columns } = this.#navigation.route
+    const text = kind === 'csv' ? csvOf(rows, feed.columns.filter((column) => isChosen(columns, column))) : jsonOf(rows)
+    download(`${feed.resource.plural}.${kind}`, kind === 'csv' ? 'text/csv' : 'application/json', text)
+  }
+
+  // Pauses the table, or resumes it.
+  #pause() {
+    const { feed } = this
+    if (!feed) return
+    if (feed.paused) feed.resume(Date.now())
+    else feed.pause(Date.now())
+    announce(feed.paused ? 'Paused' : 'Resumed')
+    this.draw()
+  }
+
   // Retries immediately, or asks for another token if the server rejected the current one.
   #retry() {
     const state = this.#session.waiting ?? this.feed?.state
@@ -102,7 +125,10 @@ class App {
   #moved(route, before) {
     if (!this.feed && !this.#session.resources.length) return
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
-    if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) this.#arrangement.filter(this.feed.rows)
+    if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) {
+      this.#arrangement.filter(this.feed.rows)
+      this.#grid.scrollToTop()
+    }
     if (route.sort !== before.sort || route.descending !== before.descending) {
       this.#arrangement.order(this.feed)
       this.#grid.scrollToTop()
@@ -134,7 +160,7 @@ class App {
     this.#following = resource
     if (hasColumns(resource) || !resource.version) this.#open(resource, title)
     else {
-      this.#session.printed(resource, this.#navigation.route.namespace).then((printed) => {
+      this.#session.printed(resource, namespacesOf(this.#navigation.route.namespace)[0] ?? '').then((printed) => {
         if (this.#following === resource && !this.feed) this.#open(resource, title, printed)
       }).catch(reportError)
     }
@@ -182,17 +208,23 @@ class App {
     const feed = this.feed
     if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'waiting' }, feed, this.#navigation.route, now)
     this.#look(feed.state)
-    feed.rows.sweep(now)
-    feed.rows.counting = this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
-    const more = feed.rows.read(() => performance.now() - began > FRAME)
+    const at = feed.paused?.at ?? now // a paused table also stops its ages and marks
+    feed.rows.sweep(at)
+    const searching = document.activeElement === $('search') // reads all rows before the first letter
+    feed.rows.counting = searching || this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
+    const more = feed.rows.read(() => performance.now() - began > (searching ? SOON : FRAME))
     if (!feed.state.progress || began - this.#arranged > ARRANGE) {
+      this.#grid.hold()
       feed.rows.update()
       this.#arranged = began
     }
     this.#cursor.leaveRemoved()
-    this.#grid.draw(now)
+    this.#grid.draw(at)
     this.#statusFilter.show(feed.rows, this.#navigation.route.statuses)
     showState(feed.state, feed, this.#navigation.route, now)
+    showPaused(feed.paused, now)
+    this.#grid.choose(this.#navigation.route.columns)
+    this.#viewMenu.show(feed.columns, this.#navigation.route.columns)
     this.#selection.show(feed, this.#navigation.route, this.#session.resources, now)
     drawRate(feed.rate, now)
     if (more) this.draw()

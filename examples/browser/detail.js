@@ -1,10 +1,12 @@
 // Shows the selected object in tabs: an overview, the YAML, its events and its recent changes.
 
 import { announce, h, setText } from './dom.js'
+import { CopyButton } from './copy.js'
 import { ChangeList, inPart, objectsOf } from './changes.js'
 import { diff, visibleDifferences } from './diff.js'
 import { EventList } from './events.js'
 import { overview } from './overview.js'
+import { OwnedList } from './owned.js'
 import { Tabs } from './tabs.js'
 import { YAMLView } from './yamlview.js'
 
@@ -16,7 +18,7 @@ import { YAMLView } from './yamlview.js'
  * @import { Row } from './row.js'
  * @import { Result, Versions } from './versions.js'
  *
- * @typedef {Pick<Feed, 'history' | 'resource' | 'columns' | 'versionsOf' | 'eventsOf'>} Source The data of the collection.
+ * @typedef {Pick<Feed, 'history' | 'resource' | 'columns' | 'versionsOf' | 'eventsOf' | 'ownedOf'>} Source The data of the collection.
  * @typedef {{ tab: string, namespace: string, resources: Resource[] }} Place The selected tab, the namespace of the page or "", and all collections.
  */
 
@@ -26,9 +28,11 @@ export class Detail {
   #kind = h('span', { class: 'kind' })
   #sub = h('p', { class: 'sub' })
   #overview = h('div', { class: 'overview' })
+  #owned = new OwnedList()
   #changes = new ChangeList()
   #yaml = new YAMLView()
   #events = new EventList()
+  #copyName = new CopyButton('Copy name', () => this.#name.textContent ?? '')
   #missing = h('p', { class: 'none' })
   #tabs
   /** @type {unknown[] | undefined} The drawn item, object, reason and collections, or the text of `showMissing`. */
@@ -42,10 +46,10 @@ export class Detail {
     this.#element = element
     const bye = h('button', { class: 'icon', 'aria-label': 'Close', title: 'Close (Esc)', onclick: close }, '×')
     this.#tabs = new Tabs('Detail', [
-      { id: 'overview', title: 'Overview', content: this.#overview }, { id: 'yaml', title: 'YAML', content: this.#yaml.element },
+      { id: 'overview', title: 'Overview', content: h('div', {}, this.#overview, this.#owned.element) }, { id: 'yaml', title: 'YAML', content: this.#yaml.element },
       { id: 'events', title: 'Events', content: this.#events.element }, { id: 'changes', title: 'Changes', content: this.#changes.element },
     ], choose)
-    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button, bye), this.#missing, ...this.#tabs.elements)
+    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button.element, this.#copyName.element, bye), this.#missing, ...this.#tabs.elements)
   }
 
   get open() { return !this.#element.hidden }
@@ -96,13 +100,15 @@ export class Detail {
     this.#head(resource.kind, row.item.name, subtitle(row))
     this.#element.className = row.gone ? 'detail gone' : 'detail'
     const latest = latestOf(row, entries[0], versions)
-    if (this.#tabs.show(place.tab) === 'events') this.#events.show(source.eventsOf(row), now)
+    const object = latest?.object ?? row.item.object // the table's partial object until the full object arrives
+    const tab = this.#tabs.show(place.tab)
+    if (tab === 'events') this.#events.show(source.eventsOf(row), now)
+    if (tab === 'overview') this.#owned.show(resource.kind, row.item, source.ownedOf(row, object, place.resources), place.namespace)
     this.#changes.show(entries, versions, now)
     const state = [row.item, versions?.arrivals, latest?.object, latest?.reason, place.resources]
     if (this.#shown?.every((part, i) => part === state[i])) return
-    if (this.#shown?.[0] !== row.item) this.#yaml.reset()
+    if (this.#shown?.[0] !== row.item) for (const button of [this.#yaml.button, this.#copyName]) button.reset()
     this.#shown = state
-    const object = latest?.object ?? row.item.object // the table's partial object until the full object arrives
     this.#overview.replaceChildren(...overview(object, source.columns, { ...place, resource }))
     this.#yaml.draw(object, changedPaths(entries[0], versions), commentOn(resource, latest))
   }

@@ -4,8 +4,11 @@ import { listWatch } from './listwatch/index.js'
 import { fieldsOf } from './columns/fields.js'
 import { columnsOf } from './columns/index.js'
 import { isSecret } from './detail.js'
-import { causeOf, followEvents } from './follow.js'
+import { Companion, causeOf, followEvents, followOwned } from './follow.js'
 import { History, Rate } from './history.js'
+import { ownedBy, selectorOf } from './owned.js'
+import { maySave } from './request.js'
+import { namespacesOf } from './route.js'
 import { Rows } from './rows.js'
 import { Versions } from './versions.js'
 
@@ -15,6 +18,7 @@ import { Versions } from './versions.js'
  * @import { Printed } from './columns/printer.js'
  * @import { Resource } from './discovery.js'
  * @import { Found } from './events.js'
+ * @import { Listed } from './owned.js'
  * @import { Link } from './request.js'
  * @import { Row } from './row.js'
  * @import { Cause, Status } from './status.js'
@@ -24,38 +28,42 @@ import { Versions } from './versions.js'
 // also drops annotations, because kubectl apply saves the whole object in an annotation.
 const OF_SECRETS = ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable']
 
+const PHASES = ['live', 'listing', 'waiting', 'stale', 'stopped'] // from best to worst
+
 /** @type {Found} */
 const NO_EVENTS = { items: [], listed: false }
+/** @type {Listed[]} */
+const NOTHING_OWNED = []
 
 export class Feed {
   history = new History()
   rate = new Rate()
-  /** @type {ListWatch<Kube> | undefined} */
-  #collection
-  /** @type {Status} The state at the last report. It matches the rows. The collection's own state may be newer. */
+  /** @type {ListWatch<Kube>[]} One collection for each namespace, or one for all. */
+  #collections = []
+  /** @type {Status} The worst state at the last report. It matches the rows. The collections' own states may be newer. */
   state
+  /** @type {{ at: number, changes: Map<string, Change<Kube>> } | undefined} When the table was paused, and the later changes by key. */
+  paused
   #link
   #notify
-  #version = '' // the collection's resourceVersion before the next changes
+  /** @type {Map<ListWatch<Kube>, string>} The collections' resourceVersions before the next changes. */
+  #versionsBefore = new Map()
   /** @type {Versions | undefined} */
   #versions
   #versionsKey = ''
   #live = false
-  /** @type {Found} The events about the object of `#eventsKey`. */
-  #events = NO_EVENTS
-  #eventsKey = ''
-  /** @type {(() => void) | undefined} */
-  #endEvents
+  #events = new Companion(NO_EVENTS)
+  #owned = new Companion(NOTHING_OWNED)
 
   /**
    * @param {Link} link
    * @param {Resource} resource
-   * @param {string} namespace
+   * @param {string} namespace the namespaces, separated by commas; "" for all
    * @param {() => void} notify called after each change
    * @param {Printed} [printed] the columns that the server defines
    */
   constructor(link, resource, namespace, notify, printed) {
-    const { server, token } = this.#link = link
+    const { server } = this.#link = link
     this.#notify = notify
     this.resource = resource
     this.columns = columnsOf(resource, namespace, printed)
@@ -65,33 +73,65 @@ export class Feed {
       this.state = stoppedBy({ code: 'not-found', message: `the server does not offer "${resource.plural}"` })
       return
     }
+    const namespaces = resource.namespaced ? namespacesOf(namespace) : []
     try {
-      this.#collection = listWatch({ server, resource: nameOf(resource), ...choices(resource, namespace, token, printed) })
+      for (const one of namespaces.length ? namespaces : ['']) this.#collections.push(listWatch({ server, resource: nameOf(resource), ...choices(resource, one, link, printed) }))
     } catch (error) {
+      this.close()
       this.state = stoppedBy(causeOf(error))
       return
     }
-    const collection = this.#collection
-    this.state = collection.state
-    collection.subscribe((changes) => {
-      this.state = collection.state
-      this.#take(changes, Date.now())
-      notify()
-    })
+    this.state = this.#worst()
+    for (const collection of this.#collections) {
+      collection.subscribe((changes) => {
+        this.state = this.#worst()
+        this.#take(collection, changes, Date.now())
+        notify()
+      })
+    }
+  }
+
+  /** @returns {Status} */
+  #worst() {
+    const states = this.#collections.map(({ state }) => state)
+    return states.reduce((worst, state) => (PHASES.indexOf(state.phase) > PHASES.indexOf(worst.phase) ? state : worst))
   }
 
   /**
+   * @param {ListWatch<Kube>} collection
    * @param {readonly Change<Kube>[]} changes
    * @param {number} now
    */
-  #take(changes, now) {
-    this.rows.apply(changes, now)
-    const { resourceVersion: after = '', phase } = this.state
-    for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
-    this.#version = after
+  #take(collection, changes, now) {
+    if (this.paused) for (const change of changes) this.#defer(change, this.paused.changes)
+    else this.rows.apply(changes, now)
+    const { phase } = this.state, { resourceVersion: after = '' } = collection.state, before = this.#versionsBefore.get(collection) ?? ''
+    for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before, after })
+    this.#versionsBefore.set(collection, after)
     if (phase === 'live' && !this.#live) this.#versions?.close() // the next Versions repeats failed requests, which may succeed now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
+  }
+
+  /** @param {number} now in milliseconds */
+  pause(now) { this.paused = { at: now, changes: new Map() } }
+
+  /** @param {number} now in milliseconds */
+  resume(now) {
+    const changes = this.paused?.changes ?? []
+    this.paused = undefined
+    this.rows.apply([...changes.values()], now)
+  }
+
+  /**
+   * Merges a change with earlier changes of the same object, so that a long pause needs little memory.
+   * @param {Change<Kube>} change
+   * @param {Map<string, Change<Kube>>} earlier
+   */
+  #defer(change, earlier) {
+    const before = earlier.get(change.key)
+    const added = before?.type === 'added' && change.type === 'modified'
+    earlier.set(change.key, !before ? change : /** @type {Change<Kube>} */ ({ ...change, type: added ? 'added' : change.type, old: before.old }))
   }
 
   /**
@@ -119,44 +159,49 @@ export class Feed {
    * @param {Row} row
    */
   eventsOf({ key, item }) {
-    if (this.#eventsKey === key) return this.#events
-    this.endEvents()
-    this.#eventsKey = key
-    this.#endEvents = followEvents(this.#link, this.resource.kind, item, (found) => {
-      this.#events = found
-      this.#notify()
-    })
-    return this.#events
+    return this.#events.of(key, (found) => followEvents(this.#link, this.resource.kind, item, found), this.#notify)
   }
 
-  /** Stops the watch of events. */
-  endEvents() {
-    this.#endEvents?.()
-    this.#endEvents = undefined
-    this.#events = NO_EVENTS
-    this.#eventsKey = ''
+  endEvents() { this.#events.end() }
+
+  /**
+   * Watches the objects that a row's object owns until `endOwned` is called or this method is called for another row.
+   * Returns the known objects.
+   * @param {Row} row
+   * @param {Kube} object the full object
+   * @param {Resource[]} resources all collections of the server
+   */
+  ownedOf({ key, item }, object, resources) {
+    const kinds = ownedBy(this.resource.kind, resources), labelSelector = selectorOf(object)
+    // A CronJob has no selector. Any other controller has one as soon as its full object has arrived.
+    if (!kinds.length || labelSelector === undefined && this.resource.kind !== 'CronJob') return NOTHING_OWNED
+    const selected = { namespace: item.namespace, labelSelector: labelSelector ?? '' }
+    return this.#owned.of(`${key} ${labelSelector}`, (found) => followOwned(this.#link, kinds, selected, found), this.#notify)
   }
+
+  endOwned() { this.#owned.end() }
 
   close() {
     this.endEvents()
+    this.endOwned()
     this.#versions?.close()
-    this.#collection?.close()
+    for (const collection of this.#collections) collection.close()
   }
 }
 
 /**
- * Returns the options of a collection. The page saves neither Secrets nor objects of a server that requires a token,
- * because the next user of the browser could read saved objects.
+ * Returns the options of a collection. The page never saves Secrets.
  * @param {Resource} resource
  * @param {string} namespace
- * @param {string} token
+ * @param {Link} link
  * @param {Printed} [printed]
  */
-function choices(resource, namespace, token, printed) {
+function choices(resource, namespace, link, printed) {
+  const { token } = link
   /** @type {ListWatchOptions} */
-  const chosen = { persist: !token && !isSecret(resource), project: isSecret(resource) ? OF_SECRETS : fieldsOf(resource, printed) }
+  const chosen = { persist: maySave(link) && !isSecret(resource), project: isSecret(resource) ? OF_SECRETS : fieldsOf(resource, printed) }
   if (token) chosen.token = token
-  if (namespace && resource.namespaced) chosen.namespace = namespace
+  if (namespace) chosen.namespace = namespace
   return chosen
 }
 

@@ -1,5 +1,7 @@
 // Distributes the width of the table among its columns.
 
+import { isChosen } from './columns/index.js'
+
 /** @import { Column } from './columns/format.js' */
 
 const PADDING = 16 // width in pixels of the space around the columns, the same as in grid.css
@@ -11,12 +13,13 @@ const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width
  * starts with the last column. If the namespace column is hidden, its cells move below the name.
  * @param {Column[]} columns
  * @param {number} available in pixels
+ * @param {string[]} [chosen] the ids of the columns that the user has chosen; by default all
  * @returns {{ hidden: boolean[], stacked: number, width: number, tracks: string }} `hidden` tells for each column whether it
  * is hidden. `stacked` is the index of the hidden namespace column, or -1. `width` is the smallest width of the other
  * columns in pixels, and `tracks` is their grid-template-columns in CSS.
  */
-export function fit(columns, available) {
-  const hidden = columns.map(() => false)
+export function fit(columns, available, chosen = []) {
+  const hidden = columns.map((column) => !isChosen(chosen, column))
   const sum = () => columns.reduce((all, column, c) => (hidden[c] ? all : all + least(column)), PADDING)
   /** @type {((column: Column) => boolean | undefined)[]} */
   const steps = [({ spare }) => spare, ({ id }) => id === 'namespace', ({ end, id }) => end && id !== 'last']
@@ -25,5 +28,5 @@ export function fit(columns, available) {
   }
   const tracks = columns.filter((_, c) => !hidden[c])
     .map(({ width }) => (Array.isArray(width) ? `minmax(${width[0]}px, ${width[1]}fr)` : `${width}px`))
-  return { hidden, stacked: columns.findIndex(({ id }, c) => id === 'namespace' && hidden[c]), width: sum(), tracks: tracks.join(' ') }
+  return { hidden, stacked: columns.findIndex((column, c) => column.id === 'namespace' && hidden[c] && isChosen(chosen, column)), width: sum(), tracks: tracks.join(' ') }
 }

@@ -1,11 +1,14 @@
 // Watches the events about an object, and the names of the namespaces.
 
+import { fieldsOf } from './columns/fields.js'
 import { ListWatchError, listWatch } from './listwatch/index.js'
 
 /**
  * @import { Item, ListWatch } from './listwatch/index.js'
  * @import { Kube } from './columns/format.js'
+ * @import { Resource } from './discovery.js'
  * @import { Found } from './events.js'
+ * @import { Listed } from './owned.js'
  * @import { Link } from './request.js'
  * @import { Cause } from './status.js'
  */
@@ -42,6 +45,67 @@ export function followEvents({ server, token }, kind, { namespace, name }, notif
   return () => {
     unsubscribe()
     collection.close()
+  }
+}
+
+/**
+ * Watches the objects that a controller may own. Returns a function that stops the watches.
+ * @param {Link} link
+ * @param {Resource[]} resources their collections
+ * @param {{ namespace: string, labelSelector: string }} selected
+ * @param {(listed: Listed[]) => void} notify
+ */
+export function followOwned({ server, token }, resources, { namespace, labelSelector }, notify) {
+  const followed = resources.map((resource) => ({ resource, collection: /** @type {ListWatch<Kube>} */ (listWatch({
+    server, resource: [resource.group, resource.version, resource.plural].filter(Boolean).join('/'), namespace, project: fieldsOf(resource),
+    ...(labelSelector ? { labelSelector } : undefined), ...(token ? { token } : undefined),
+  })) }))
+  const report = () => notify(followed.map(({ resource, collection }) => {
+    const { cause, resourceVersion } = collection.state
+    return { resource, found: { items: collection.list(), listed: !!resourceVersion, cause } }
+  }))
+  const ends = followed.map(({ collection }) => collection.subscribe(report))
+  return () => {
+    for (const end of ends) end()
+    for (const { collection } of followed) collection.close()
+  }
+}
+
+/** Follows the objects that belong to the selected object, while the details pane shows them. @template T */
+export class Companion {
+  #none
+  #found
+  #key = ''
+  /** @type {(() => void) | undefined} */
+  #end
+
+  /** @param {T} none the value until the first objects arrive */
+  constructor(none) {
+    this.#found = this.#none = none
+  }
+
+  /**
+   * Returns the known objects. Starts to follow them if the key is new.
+   * @param {string} key identifies the selected object and what belongs to it
+   * @param {(notify: (found: T) => void) => () => void} follow returns a function that stops
+   * @param {() => void} notify called after each change
+   */
+  of(key, follow, notify) {
+    if (this.#key === key) return this.#found
+    this.end()
+    this.#key = key
+    this.#end = follow((found) => {
+      this.#found = found
+      notify()
+    })
+    return this.#found
+  }
+
+  end() {
+    this.#end?.()
+    this.#end = undefined
+    this.#found = this.#none
+    this.#key = ''
   }
 }
 

@@ -17,14 +17,17 @@ export function listen(cursor) {
   }
   /** @type {Record<string, () => void>} */
   const anywhere = {
-    '/': () => $('search').focus(), g: () => $('goto').focus(), t: () => $('theme').click(),
+    '/': () => $('search').focus(), g: () => $('goto').focus(), t: () => $('theme').click(), p: () => $('pause').click(),
     o: () => cursor.openTab('overview'), y: () => cursor.openTab('yaml'), e: () => cursor.openTab('events'), c: () => cursor.openTab('changes'),
     '?': () => help.open || help.showModal(),
   }
   for (let n = 1; n <= 9; n++) inGrid[n] = () => cursor.sortBy(n)
+  const { dataset } = document.documentElement
+  document.addEventListener('pointerdown', () => delete dataset.keyboard)
   document.addEventListener('keydown', (event) => {
+    dataset.keyboard = '' // shows the focus ring of the table, which has the focus from the start
     const { key, target } = event
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open], :popover-open')) return
     /** @type {(() => void) | undefined | false} */
     let act
     if (key === 'Escape') act = () => cursor.escape()

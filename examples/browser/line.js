@@ -27,7 +27,8 @@ export class Line {
    */
   constructor(id, columns) {
     this.#columns = columns
-    this.#cells = columns.map((column, c) => h('div', { role: 'gridcell', 'aria-colindex': c + 1, class: [column.end && 'end', column.strong && 'strong', column.dot && 'dotted'].filter(Boolean).join(' ') }))
+    this.#cells = columns.map((column, c) => h('div', { role: 'gridcell', 'aria-colindex': c + 1, class: [column.end && 'end', column.strong && 'strong', column.dot && 'dotted'].filter(Boolean).join(' ') },
+      ...column.strong ? [h('span', { class: 'start' }), h('span', { class: 'tail' })] : []))
     this.element = h('div', { role: 'row', class: 'row', id }, ...this.#cells)
     this.element.hidden = true
     this.#flash = new Flash(this.element)
@@ -86,9 +87,23 @@ export class Line {
   #fill(texts, tones) {
     this.#columns.forEach((column, c) => {
       if (column.time) return
-      setText(this.#cells[c], texts[c])
+      if (column.strong) setParts(this.#cells[c], texts[c])
+      else setText(this.#cells[c], texts[c])
       setAttribute(this.#cells[c], 'data-tone', tones[c])
       setAttribute(this.#cells[c], 'title', texts[c].length > 18 && texts[c])
     })
   }
+}
+
+const TAIL = 9 // the number of characters at the end of a long name that always remain visible, for example "-x2k4p" of a Pod
+
+/**
+ * Shows a name whose end remains visible if the cell is too narrow, because the end distinguishes the Pods of a controller.
+ * @param {Element} cell
+ * @param {string} text
+ */
+function setParts({ children: [start, tail] }, text) {
+  const cut = text.length > 2 * TAIL ? text.length - TAIL : text.length
+  setText(start, text.slice(0, cut))
+  setText(tail, text.slice(cut))
 }

@@ -11,7 +11,7 @@ import { format } from './route.js'
  */
 
 /** The kind of the objects that a controller creates, by the kind of the controller. */
-const OWNED = /** @type {Record<string, string>} */ ({
+export const OWNED = /** @type {Record<string, string>} */ ({
   Deployment: 'ReplicaSet', CronJob: 'Job', ReplicaSet: 'Pod', StatefulSet: 'Pod', DaemonSet: 'Pod', Job: 'Pod', ReplicationController: 'Pod',
 })
 

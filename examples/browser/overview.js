@@ -2,6 +2,7 @@
 
 import { h } from './dom.js'
 import { created } from './columns/format.js'
+import { containerElements } from './containers.js'
 import { linksOf } from './links.js'
 import { format } from './route.js'
 
@@ -29,11 +30,13 @@ export function overview(object, columns, place) {
   const cells = columns.filter(({ id, title }) => !REPEATED.includes(id) && !links.some((link) => link.title === title))
   const labels = Object.entries(object.metadata?.labels ?? {})
   const conditions = object.status?.conditions
+  const containers = resource.plural === 'pods' && !resource.group ? containerElements(object) : []
   return [
     h('dl', { class: 'facts' },
       ...links.flatMap(({ title, text, href }) => fact(title, href ? h('a', { href }, text) : text)),
       ...cells.flatMap((column) => fact(column === created ? 'Created' : column.title, cellOf(column, object))),
       ...labels.length ? fact('Labels', ...labels.map(([name, value]) => label(name, value, place))) : []),
+    ...containers.length ? [h('h4', {}, 'Containers'), h('ul', { class: 'changes containers' }, ...containers)] : [],
     ...Array.isArray(conditions) && conditions.length ? [h('h4', {}, 'Conditions'), h('dl', { class: 'facts' }, ...conditions.flatMap(condition))] : [],
   ]
 }

@@ -6,12 +6,13 @@
  * @property {string} group
  * @property {string} version
  * @property {string} plural
- * @property {string} namespace
+ * @property {string} namespace several namespaces are separated by commas; "" for all namespaces
  * @property {string} search
  * @property {string} sort the id of a column
  * @property {boolean} descending
  * @property {string} selected the key of an object
  * @property {string} tab the tab of the details pane, or "" for the first tab
+ * @property {string[]} columns the ids of the shown columns; empty for the default columns
  * @property {string[]} statuses the statuses of the shown objects; empty for all objects
  */
 
@@ -33,6 +34,7 @@ export function parse(hash) {
     selected: asked.get('sel') ?? '',
     tab: asked.get('tab') ?? '',
     statuses: asked.getAll('status'),
+    columns: (asked.get('cols') ?? '').split(',').filter(Boolean),
   }
 }
 
@@ -50,16 +52,22 @@ function decode(part) {
 }
 
 /** @param {Pick<Route, 'group' | 'version' | 'plural'> & Partial<Route>} route */
-export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '', tab = '', statuses = [] }) {
+export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '', tab = '', statuses = [], columns = [] }) {
   const path = [group, version, plural].filter(Boolean).map(encodeURIComponent).join('/')
   /** @type {[string, string][]} */
   const pairs = [['ns', namespace], ['q', search], ...statuses.map((status) => /** @type {[string, string]} */ (['status', status])),
-    ['sort', sort && (descending ? '-' : '') + sort], ['sel', selected], ['tab', selected && tab]]
+    ['sort', sort && (descending ? '-' : '') + sort], ['cols', columns.join()], ['sel', selected], ['tab', selected && tab]]
   const query = pairs.filter(([, value]) => value)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/').replaceAll('%2C', ',')}`)
     .join('&')
   return `#/${path}${query && `?${query}`}`
 }
+
+/**
+ * Returns the namespaces of a route; none for all namespaces.
+ * @param {string} namespace
+ */
+export const namespacesOf = (namespace) => namespace.split(/[\s,]+/).filter(Boolean)
 
 /**
  * Reports whether a route shows only some objects of its namespace.

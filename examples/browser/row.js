@@ -16,7 +16,9 @@ export class Row {
   gone = false // whether the object was deleted; the table still shows the row for a moment
   left = false // whether the row was removed from the table
   version = 0 // the number of visible changes
+  sorted = false // whether the row is among the sorted rows
   placed = false // whether the row is in the view
+  arrived = 0 // time of its arrival in milliseconds; 0 for a row of the first list
   /** @type {Mark | undefined} */
   mark
   /** @type {string | number | undefined} Sort key; undefined until the row is read. */

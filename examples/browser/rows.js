@@ -14,19 +14,24 @@ import { Row } from './row.js'
 export const MARKED = 6000, LEAVING = 2500
 
 export class Rows {
-  /** @type {Row[]} */
+  /** @type {Row[]} The rows that match, in order. */
   view = []
+  /** @type {Row[]} All rows in order, so that a search need not sort. */
+  #sorted = []
   /** @type {Map<string, Row>} */
   #all = new Map()
   #columns
   #order
   /** @type {Set<Row>} Rows whose objects have not been parsed since their last change. */
   #unread = new Set()
-  /** @type {Set<Row>} Rows that may have moved in the view. */
+  /** @type {Set<Row>} Rows that may have moved. */
   #moved = new Set()
-  #allMoved = false // whether all rows may have moved
+  #refiltered = false // whether all rows may have entered or left the view
+  #reordered = false // whether the order has changed, so that all rows have moved
   /** @type {Set<Row>} Rows with a mark, including deleted rows. */
   #marked = new Set()
+  /** @type {Row | undefined} A row that stays in the view, even if it is deleted or no longer matches. */
+  #held
   #gone = 0 // the number of deleted rows that are still shown
   #filter = new Filter()
   /** @type {Map<string, number>} The number of matching rows by status. It counts only rows that have been read. */
@@ -64,7 +69,10 @@ export class Rows {
       } else if (row) {
         row.set(change)
         this.#setGone(row, false)
-      } else this.#all.set(change.key, row = new Row(change.item))
+      } else {
+        this.#all.set(change.key, row = new Row(change.item))
+        if (!change.initial) row.arrived = now
+      }
       if (!row.gone) this.#unread.add(row)
       this.#moved.add(row)
       if (change.initial) continue
@@ -113,7 +121,7 @@ export class Rows {
    */
   search(text) {
     this.#filter.search(text)
-    this.#allMoved = true
+    this.#refiltered = true
   }
 
   /**
@@ -122,7 +130,7 @@ export class Rows {
    */
   select(statuses) {
     this.#filter.select(statuses)
-    this.#allMoved = true
+    this.#refiltered = true
   }
 
   /**
@@ -132,7 +140,18 @@ export class Rows {
    */
   sort(id, descending) {
     this.#order.set(id, descending)
-    this.#allMoved = true
+    for (const row of this.#all.values()) this.#moved.add(row)
+    this.#reordered = true
+  }
+
+  /**
+   * Keeps a row in the view, because the user may be about to click it. Releases the previous one.
+   * @param {Row | undefined} row
+   */
+  hold(row) {
+    if (row === this.#held) return
+    if (this.#held) this.#moved.add(this.#held)
+    this.#held = row
   }
 
   /**
@@ -142,6 +161,7 @@ export class Rows {
   sweep(now) {
     for (const row of this.#marked) {
       const elapsed = now - (row.mark?.at ?? now)
+      if (row === this.#held && row.gone) continue
       if (row.gone && elapsed >= LEAVING) {
         this.#marked.delete(row)
         this.#all.delete(row.key)
@@ -160,14 +180,18 @@ export class Rows {
   }
 
   /**
-   * Updates the view. Returns whether rows moved. The cost of a few changes does not depend on the length of the view.
+   * Updates the view. Returns whether rows moved. The cost of a few changes does not depend on the number of rows.
    */
   update() {
-    if (!this.#allMoved && !this.#moved.size) return false
-    if (this.#allMoved || this.#moved.size > 200) this.#arrange()
+    if (!this.#refiltered && !this.#moved.size) return false
+    if (this.#reordered || this.#moved.size > 200) this.#merge()
     else for (const row of this.#moved) this.#insert(row)
+    if (this.#refiltered) {
+      for (const row of this.#sorted) row.placed = this.#shows(row)
+      this.view = this.#sorted.filter(({ placed }) => placed)
+    }
     this.#moved.clear()
-    this.#allMoved = false
+    this.#refiltered = this.#reordered = false
     return true
   }
 
@@ -175,33 +199,47 @@ export class Rows {
    * Returns the index of a row in the view, or the index at which it belongs.
    * @param {Row} row
    */
-  indexOf(row) {
-    let low = 0, high = this.view.length
+  indexOf(row) { return this.#indexIn(this.view, row) }
+
+  /** @param {Row[]} rows @param {Row} row */
+  #indexIn(rows, row) {
+    let low = 0, high = rows.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.#order.compare(this.view[middle], row) < 0) low = middle + 1
+      if (this.#order.compare(rows[middle], row) < 0) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  #arrange() {
-    for (const row of this.view) row.placed = false
-    this.view = [...this.#all.values()].filter((row) => this.#shows(row))
-    for (const row of this.view) {
+  // Sorts only the rows that may have moved, and merges them with the others.
+  #merge() {
+    for (const row of this.#moved) {
       row.rank = this.#order.rank(row)
-      row.placed = true
+      row.placed = this.#shows(row)
     }
-    this.view.sort((a, b) => this.#order.compare(a, b))
+    const moved = [...this.#moved].filter(({ left }) => !left).sort((a, b) => this.#order.compare(a, b))
+    const rest = this.#sorted.filter((row) => !this.#moved.has(row))
+    const sorted = []
+    let next = 0
+    for (const row of rest) {
+      while (next < moved.length && this.#order.compare(moved[next], row) < 0) sorted.push(moved[next++])
+      sorted.push(row)
+    }
+    this.#sorted = sorted.concat(moved.slice(next))
+    for (const row of this.#sorted) row.sorted = true
+    this.view = this.#sorted.filter(({ placed }) => placed)
   }
 
   /** @param {Row} row */
   #insert(row) {
+    if (row.sorted) this.#sorted.splice(this.#indexIn(this.#sorted, row), 1)
     if (row.placed) this.view.splice(this.indexOf(row), 1)
-    row.placed = this.#shows(row)
-    if (!row.placed) return
     row.rank = this.#order.rank(row)
-    this.view.splice(this.indexOf(row), 0, row)
+    row.sorted = !row.left
+    row.placed = this.#shows(row)
+    if (row.sorted) this.#sorted.splice(this.#indexIn(this.#sorted, row), 0, row)
+    if (row.placed) this.view.splice(this.indexOf(row), 0, row)
   }
 
   /**
@@ -211,7 +249,7 @@ export class Rows {
   #shows(row) {
     const found = !row.left && this.#filter.matches(row)
     this.#count(row, found && !row.gone && row.status || undefined)
-    return found && this.#filter.selects(row)
+    return found && this.#filter.selects(row) || row === this.#held && !row.left
   }
 
   /**

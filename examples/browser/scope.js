@@ -1,21 +1,29 @@
-// Selects a namespace from a list, or in a text field if the namespaces cannot be listed.
+// Selects a namespace from a list, or in a text field if the namespaces cannot be listed or several are needed.
 
 import { $, h } from './dom.js'
+import { namespacesOf } from './route.js'
 
-/** @typedef {(namespace: string) => void} Choose */
+/** @typedef {(namespaces: string) => void} Choose Receives the namespaces, separated by commas. */
+
+const SEVERAL = ',' // the value of the option for several namespaces
 
 export class Scope {
   #choose
   #select = h('select', { 'aria-label': 'Namespace' })
-  #input = h('input', { type: 'text', 'aria-label': 'Namespace', placeholder: 'All namespaces', autocomplete: 'off', spellcheck: 'false' })
+  #input = h('input', { type: 'text', 'aria-label': 'Namespaces, separated by commas', placeholder: 'All namespaces', autocomplete: 'off', spellcheck: 'false' })
   /** @type {string[]} */
   #names = []
   #current = ''
+  #listed = true // whether the namespaces can be listed
 
   /** @param {Choose} choose */
   constructor(choose) {
     this.#choose = choose
-    for (const element of [this.#select, this.#input]) element.addEventListener('change', () => this.#choose(element.value.trim()))
+    this.#select.addEventListener('change', () => (this.#select.value === SEVERAL ? this.#type() : this.#choose(this.#select.value)))
+    this.#input.addEventListener('change', () => {
+      this.#choose(namespacesOf(this.#input.value).join())
+      this.#draw()
+    })
     $('scope').append(this.#select, this.#input)
     this.names([])
   }
@@ -25,8 +33,7 @@ export class Scope {
    * @param {string[] | null} names
    */
   names(names) {
-    this.#select.hidden = names === null
-    this.#input.hidden = names !== null
+    this.#listed = names !== null
     if (names && names.join() === this.#names.join() && this.#select.children.length) return
     this.#names = names ?? []
     this.#draw()
@@ -44,10 +51,21 @@ export class Scope {
     this.#draw()
   }
 
-  #draw() {
-    const all = this.#current && !this.#names.includes(this.#current) ? [this.#current, ...this.#names] : this.#names
-    this.#select.replaceChildren(h('option', { value: '' }, 'All namespaces'), ...all.map((name) => h('option', { value: name }, name)))
-    this.#select.value = this.#current
+  // Replaces the list by the text field, which shows the current namespace.
+  #type() {
+    this.#select.hidden = true
+    this.#input.hidden = false
     this.#input.value = this.#current
+    this.#input.focus()
+  }
+
+  #draw() {
+    const typed = !this.#listed || this.#current.includes(',')
+    this.#select.hidden = typed
+    this.#input.hidden = !typed
+    const all = this.#current && !this.#names.includes(this.#current) ? [this.#current, ...this.#names] : this.#names
+    this.#select.replaceChildren(h('option', { value: '' }, 'All namespaces'), ...all.map((name) => h('option', { value: name }, name)), h('option', { value: SEVERAL }, 'Several…'))
+    this.#select.value = this.#current
+    this.#input.value = namespacesOf(this.#current).join(', ')
   }
 }

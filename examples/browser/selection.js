@@ -49,6 +49,7 @@ export class Selection {
     else if (selected && isKnown(feed.state, 0)) this.#showMissing(feed, selected, namespace)
     else this.#detail.close()
     if (!row || tab !== 'events') feed.endEvents()
+    if (!row || (tab || 'overview') !== 'overview') feed.endOwned()
   }
 
   /**

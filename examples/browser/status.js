@@ -1,6 +1,7 @@
 // Describes the connection to the server for the indicator, the line above the table and an empty table.
 
 import { age } from './columns/format.js'
+import { namespacesOf } from './route.js'
 
 /**
  * @import { Phase, State } from './listwatch/index.js'
@@ -123,6 +124,17 @@ export function staleness(state, size, now) {
 }
 
 /**
+ * Returns the line above a paused table.
+ * @param {number} at when the table was paused, in milliseconds
+ * @param {number} changed the number of objects that have changed since then
+ * @param {number} now in milliseconds
+ */
+export function pausedMessage(at, changed, now) {
+  const when = new Date(at).toLocaleTimeString([], { hour12: false })
+  return `Paused: the table shows the objects of ${when}, ${age(now - at)} ago. ${changed.toLocaleString('en')} ${changed === 1 ? 'object has' : 'objects have'} changed since then. Press p to resume.`
+}
+
+/**
  * Reports whether the number of objects is known, because a list was completed now or at an earlier visit.
  * @param {Status} state
  * @param {number} size
@@ -137,7 +149,7 @@ export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVers
  */
 export function emptyMessage(state, size, { search, statuses, namespace, plural }) {
   const { short, long } = explain(state.cause)
-  const what = namespace ? `${plural} in ${namespace}` : plural
+  const what = namespace ? `${plural} in ${namespacesOf(namespace).join(' and ')}` : plural
   if (state.cause?.code === 'not-found') return [short, long, 'Choose another collection in the menu, or refresh the menu with ⟳.']
   if (state.phase === 'stopped') return [short, long]
   if (!isKnown(state, size)) return short ? [`Not loaded yet · ${short}`, long] : []
@@ -155,7 +167,7 @@ export function emptyMessage(state, size, { search, statuses, namespace, plural 
  */
 export function missingMessage({ phase }, { kind, name, namespace }, chosen) {
   const where = namespace && ` in the namespace ${namespace}`
-  if (chosen && namespace !== chosen) return `This page shows only the namespace ${chosen}. The URL selects the ${kind} ${name}${where}.`
+  if (chosen && !namespacesOf(chosen).includes(namespace)) return `This page shows only the namespace ${namespacesOf(chosen).join(' and ')}. The URL selects the ${kind} ${name}${where}.`
   if (phase !== 'live') return `The last known list does not contain the ${kind} ${name}${where}. Later changes are unknown.`
   return `The ${kind} ${name} does not exist${where}. It may have been deleted.`
 }

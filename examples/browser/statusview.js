@@ -1,7 +1,7 @@
 // Shows the connection indicator, the staleness line, the progress bar and the message of an empty table.
 
 import { $, announce, h, cancelAnnouncement, setAttribute, setText } from './dom.js'
-import { indicator, emptyMessage, isKnown, isTroubled, progress, actionLabel, staleness } from './status.js'
+import { indicator, emptyMessage, isKnown, isTroubled, pausedMessage, progress, actionLabel, staleness } from './status.js'
 import { isFiltered } from './route.js'
 
 /**
@@ -51,6 +51,17 @@ function showGrid(visible) {
   const appears = visible && $('grid').hidden
   $('grid').hidden = !visible
   if (appears && document.activeElement === document.body) $('grid').focus()
+}
+
+/**
+ * Shows the age of a paused table.
+ * @param {Feed['paused']} paused
+ * @param {number} now in milliseconds
+ */
+export function showPaused(paused, now) {
+  setAttribute($('pause'), 'aria-pressed', String(!!paused))
+  $('paused').hidden = !paused
+  if (paused) setText($('paused'), pausedMessage(paused.at, paused.changes.size, now))
 }
 
 /** @param {string} label */

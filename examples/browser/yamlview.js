@@ -1,19 +1,16 @@
 // Shows an object as YAML, marks the fields of its latest change and copies the text.
 
-import { announce, h, setText } from './dom.js'
-import { messageOf } from './request.js'
+import { CopyButton } from './copy.js'
+import { h } from './dom.js'
 import { linesOf, partsOf, toYAML } from './yaml.js'
 
 /** @import { Kube } from './columns/format.js' */
 
 export class YAMLView {
   element = h('pre', { class: 'yaml', tabindex: 0, 'aria-label': 'The object as YAML' })
-  button = h('button', { class: 'quiet', onclick: () => this.#copyText().catch(reportError) }, 'Copy YAML')
+  button = new CopyButton('Copy YAML', () => this.#object && toYAML(this.#object))
   /** @type {Kube | undefined} */
   #object
-
-  /** Clears the result of the last copy. */
-  reset() { setText(this.button, 'Copy YAML') }
 
   /**
    * @param {Kube} object
@@ -32,19 +29,5 @@ export class YAMLView {
     })
     if (comment) lines.unshift(h('span', { class: 'line comment' }, `# ${comment}\n`))
     this.element.replaceChildren(...lines)
-  }
-
-  // Copies the object as YAML. The button shows the result until another object is drawn.
-  async #copyText() {
-    if (!this.#object) return
-    let outcome = 'Copied'
-    try {
-      if (!navigator.clipboard) throw new Error('the clipboard requires https or localhost')
-      await navigator.clipboard.writeText(toYAML(this.#object))
-    } catch (error) {
-      outcome = `Not copied: ${messageOf(error)}`
-    }
-    setText(this.button, outcome)
-    announce(outcome)
   }
 }

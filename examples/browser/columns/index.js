@@ -32,15 +32,22 @@ const generic = [namespace, name, plain('status', 'Status', 140, status, { tone:
 export const hasColumns = ({ group, plural }) => `${group}/${plural}` in known
 
 /**
- * Returns the columns of a collection. It omits the namespace column if a namespace is selected.
+ * Returns the columns of a collection. It omits the namespace column if a single namespace is selected.
  * @param {Pick<Resource, 'group' | 'plural' | 'namespaced'>} resource
- * @param {string} chosen
+ * @param {string} chosen the namespaces that the page shows, separated by commas, or ""
  * @param {Printed} [printed] the columns that the server defines
  */
 export function columnsOf({ group, plural, namespaced }, chosen, printed) {
   const columns = known[`${group}/${plural}`] ?? (printed ? [namespace, name, ...printed.columns, created] : generic)
-  return columns.filter((column) => column.id !== 'namespace' || (namespaced && !chosen))
+  return columns.filter((column) => column.id !== 'namespace' || (namespaced && (!chosen || chosen.includes(','))))
 }
+
+/**
+ * Reports whether a user has chosen a column. An empty choice contains all columns.
+ * @param {string[]} chosen the ids of columns
+ * @param {Pick<Column, 'id'>} column
+ */
+export const isChosen = (chosen, { id }) => !chosen.length || chosen.includes(id)
 
 /**
  * Returns the default order of a collection: events by age, all others by key.

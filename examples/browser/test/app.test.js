@@ -347,10 +347,44 @@ test('selecting a namespace replaces the feed and clears the selection', async (
   opened[0].items = [{ name: 'shop' }, { name: 'batch' }]
   opened[0].report(live())
   const select = byId('scope').querySelector('select')
-  assert.deepEqual([...select.options].map(({ value }) => value), ['', 'shop', 'batch'])
+  assert.deepEqual([...select.options].map(({ value }) => value), ['', 'shop', 'batch', ','])
   type(select, 'batch', 'change')
   assert.deepEqual(visited, ['#/v1/pods?ns=batch&q=a'])
   assert.deepEqual(feeds().map(({ closed, options }) => [closed, options.namespace]), [[true, undefined], [false, 'batch']])
+})
+
+test('several namespaces are watched separately, and the page shows the worst state', async () => {
+  await bootWith('#/v1/pods?ns=shop,batch')
+  const [shop, batch] = feeds()
+  assert.deepEqual([shop.options.namespace, batch.options.namespace, feeds().length], ['shop', 'batch', 2])
+  batch.report(live('9'), [added(item({ metadata: { name: 'b', namespace: 'batch' } }))])
+  shop.report(live('7'), [added(item({ metadata: { name: 'a', namespace: 'shop' } }))])
+  drawn()
+  assert.deepEqual(texts('.row:not([hidden]) > div:first-child'), ['batch', 'shop'])
+  assert.match(byId('connection-text').textContent, /^Live/)
+  batch.report({ phase: 'stopped', cause: { code: 'forbidden', message: 'no access' }, resourceVersion: '9', lastEventAt: 0 })
+  drawn()
+  assert.equal(byId('connection-text').textContent, 'Not allowed')
+  hash('#/v1/pods?ns=shop')
+  assert.deepEqual([shop.closed, batch.closed], [true, true])
+})
+
+test('a paused table keeps its rows and applies the later changes when it resumes', async () => {
+  const [a, b] = [pod('a'), pod('b')]
+  await bootWith('#/v1/pods', a)
+  const rows = () => texts('.row:not([hidden]) > div:nth-child(2)'), [pods] = feeds()
+  press(byId('grid'), 'p')
+  pods.report(live('2'), [added(b)])
+  pods.report(live('3'), [modified(b, b)])
+  pods.report(live('4'), [deleted(a)])
+  drawn()
+  assert.deepEqual(rows(), ['a'])
+  assert.match(byId('paused').textContent, /ago\. 2 objects have changed since then\./)
+  press(byId('grid'), 'p')
+  drawn()
+  assert.deepEqual(rows(), ['a', 'b'])
+  assert.equal(all('.row[data-mark="added"]').length, 1, 'an object that was added and modified is new')
+  assert.equal(byId('paused').hidden, true)
 })
 
 test('a collection is opened even if the server does not offer it', async () => {

@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 const NONE = { items: [], listed: true }, NOWHERE = []
 function show(row, full, { resource = pods, now = NOW, events = NONE, ...place } = {}) {
-  const source = { history, resource, columns: [name, created], versionsOf: () => full, eventsOf: () => events }
+  const source = { history, resource, columns: [name, created], versionsOf: () => full, eventsOf: () => events, ownedOf: () => NOWHERE }
   detail.show(row, source, { tab: '', namespace: '', resources: NOWHERE, ...place }, now)
 }
 const yaml = () => texts('.yaml .line')

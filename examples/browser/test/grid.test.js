@@ -118,12 +118,34 @@ test('a change updates the strings and colors of the cells, and the mark of the 
 
 test('an unchanged row is not redrawn except for its age', () => {
   show(2)
-  const [first] = lines(), text = first.children[0].firstChild
-  first.children[0].firstChild.nodeValue = 'untouched'
+  const [first] = lines(), text = first.querySelector('.start').firstChild
+  text.nodeValue = 'untouched'
   grid.draw(NOW + 120_000)
   assert.equal(first.children[0].textContent, 'untouched')
-  assert.equal(first.children[0].firstChild, text)
+  assert.equal(first.querySelector('.start').firstChild, text)
   assert.equal(first.children[4].textContent, '3m')
+})
+
+test('a long name is split, so that its end remains visible in a narrow cell', () => {
+  const parts = () => texts('span', lines()[0].children[0])
+  for (const [key, expected] of [['checkout-7d9f8b6c5d-x2k4p', ['checkout-7d9f8b6', 'c5d-x2k4p']], ['web-7d9f8b6c5-x2k4', ['web-7d9f8b6c5-x2k4', '']]]) {
+    rows = new Rows(columns)
+    rows.apply([change('added', item(key), { initial: true })], 0)
+    rows.update()
+    grid.show(rows, columns, 'Pods')
+    grid.draw(NOW)
+    assert.deepEqual(parts(), expected)
+    assert.equal(lines()[0].children[0].textContent, key)
+  }
+})
+
+test('the user chooses the columns of the table', () => {
+  show(1)
+  const shown = () => all('[role="columnheader"]', element).filter((e) => !e.hidden).map((e) => e.textContent)
+  grid.choose(['name', 'age'])
+  assert.deepEqual(shown(), ['Name', 'Age'])
+  grid.choose([])
+  assert.equal(shown().length, 5)
 })
 
 test('a row without a time shows a dash', () => {

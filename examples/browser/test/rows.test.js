@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LEAVING, MARKED, Rows } from '../rows.js'
+import { Order } from '../order.js'
 import { count, created, name } from '../columns/format.js'
 
 const columns = [name, count('n', 'N', 50, (o) => o.n)]
@@ -364,4 +365,61 @@ test('the selected statuses filter the view, even after changes', () => {
   rows.select([])
   counts(rows)
   assert.equal(keys(rows), 'a b c')
+})
+
+// Counts the comparisons of an action, because each of them takes time if a table has 10,000 rows.
+function comparisons(action) {
+  const { compare } = Order.prototype
+  let count = 0
+  Order.prototype.compare = function (...pair) {
+    count++
+    return compare.apply(this, pair)
+  }
+  try {
+    action()
+  } finally {
+    Order.prototype.compare = compare
+  }
+  return count
+}
+
+test('a search of many rows sorts nothing, and rows that are read in parts are sorted about once', () => {
+  const rows = new Rows(columns), n = 5000, parts = 20
+  rows.apply(Array.from({ length: n }, (_, i) => change('added', item(`web-${(i * 7919) % n}`, i % 7), { initial: true })), 0)
+  rows.sort('n', false)
+  rows.update()
+  const sorting = comparisons(() => {
+    for (let part = 0; part < parts; part++) {
+      let left = n / parts
+      rows.read(() => left-- <= 0)
+      rows.update()
+    }
+  })
+  assert.ok(sorting < n * (parts + Math.log2(n)), `${sorting} comparisons`)
+  assert.equal(comparisons(() => {
+    for (const text of ['w', 'we', 'web', 'web-1', '']) {
+      rows.search(text)
+      rows.update()
+    }
+  }), 0)
+  assert.equal(rows.view.length, n)
+})
+
+test('a held row stays in the view until it is released, even if it is deleted or no longer matches', () => {
+  const rows = new Rows(columns)
+  rows.apply(['a', 'b', 'c'].map((key) => change('added', item(key, 1), { initial: true })), 0)
+  rows.update()
+  rows.hold(rows.get('b'))
+  rows.apply([change('deleted', item('b', 1)), change('deleted', item('c', 1))], 10)
+  rows.sweep(10 + MARKED)
+  rows.update()
+  assert.equal(keys(rows), 'a b')
+  rows.search('a')
+  rows.update()
+  assert.equal(keys(rows), 'a b')
+  rows.hold(undefined)
+  rows.sweep(10 + MARKED)
+  rows.update()
+  assert.equal(keys(rows), 'a')
+  assert.equal(rows.size, 1)
 })

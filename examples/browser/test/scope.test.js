@@ -11,14 +11,15 @@ beforeEach(() => {
   select = byId('scope').querySelector('select')
   input = byId('scope').querySelector('input')
 })
-const options = () => [...select.options].map(({ value, textContent }) => `${value}:${textContent}`)
+// Returns the options without the last one, which is tested separately.
+const options = () => [...select.options].map(({ value, textContent }) => `${value}:${textContent}`).slice(0, -1)
 
 test('the list of namespaces starts with the option "All namespaces"', () => {
   assert.deepEqual([select.hidden, input.hidden], [false, true])
   assert.deepEqual(options(), [':All namespaces'])
   scope.names(['a', 'b'])
   assert.deepEqual(options(), [':All namespaces', 'a:a', 'b:b'])
-  for (const element of [select, input]) assert.equal(element.getAttribute('aria-label'), 'Namespace')
+  assert.deepEqual([select, input].map((element) => element.getAttribute('aria-label')), ['Namespace', 'Namespaces, separated by commas'])
 })
 
 test('a text field replaces the list if namespaces cannot be listed', () => {
@@ -63,4 +64,19 @@ test('the list of namespaces is hidden for a cluster-scoped collection', () => {
   assert.equal(byId('scope').hidden, true)
   scope.show('', true)
   assert.equal(byId('scope').hidden, false)
+})
+
+test('the last option replaces the list by a text field for several namespaces', () => {
+  scope.names(['a', 'b'])
+  scope.show('a', true)
+  assert.equal(select.options[3].textContent, 'Several…')
+  type(select, select.options[3].value, 'change')
+  assert.deepEqual([select.hidden, input.hidden, input.value, document.activeElement], [true, false, 'a', input])
+  type(input, ' a, b,', 'change')
+  assert.deepEqual(chosen, ['a,b'])
+  scope.show('a,b', true)
+  assert.deepEqual([select.hidden, input.hidden, input.value], [true, false, 'a, b'])
+  type(input, '', 'change')
+  scope.show('', true)
+  assert.deepEqual([chosen, select.hidden, input.hidden, select.value], [['a,b', ''], false, true, ''])
 })

@@ -32,8 +32,8 @@ test('the resourceVersion is shown only if nothing else differs', () => {
 
 test('a route can be converted to a URL and back', () => {
   const routes = [
-    { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web', tab: 'yaml', statuses: ['Failed', 'Ready, cordoned'] },
-    { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '', tab: '', statuses: [] },
+    { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop,batch', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web', tab: 'yaml', statuses: ['Failed', 'Ready, cordoned'], columns: ['name', 'age'] },
+    { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '', tab: '', statuses: [], columns: [] },
   ]
   for (const route of routes) assert.deepEqual(parse(format(route)), route)
   assert.equal(format(routes[1]), '#/v1/pods')
@@ -223,7 +223,7 @@ test('the resourceVersion and the generation are hidden, and times come last', (
 })
 
 test('a route has empty parts if its URL omits them', () => {
-  const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '', tab: '', statuses: [] }
+  const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '', tab: '', statuses: [], columns: [] }
   for (const hash of ['', '#', '#/']) assert.deepEqual(parse(hash), none)
   assert.deepEqual(parse('#pods'), { ...none, plural: 'pods' })
   assert.deepEqual(parse('#/v1/pods?q=a?b&sort=-x-y&ns=n&sel=n/a'), { ...none, version: 'v1', plural: 'pods', search: 'a?b', sort: 'x-y', descending: true, namespace: 'n', selected: 'n/a' })
