@@ -386,12 +386,12 @@ reproducible: ## build the last commit in two folders, once with an empty cache,
 		GOCACHE=$$place/cache $(MAKE) --no-print-directory -C a-longer-name release PLATFORMS=linux/amd64 && \
 		cmp one/dist/SHA256SUMS a-longer-name/dist/SHA256SUMS
 
-# The stages of ci run in three lanes of similar duration. Stages in BUSY mostly compute. Stages in SERVERS and BROWSERS mostly
+# The stages of ci run in three lanes of similar duration. Stages in BUSY mostly compute. Stages in SERVERS and PAGES mostly
 # wait, so they fit next to BUSY on two cores. Everything that several stages use is built first, because no stage may read a
 # file while another stage writes it.
 BUSY     = test lint test-386 test-fips test-metrics e2e-clients
 SERVERS  = e2e test-adapters demo size
-BROWSERS = test-browser test-js
+PAGES = test-browser test-js
 # Stages that only ci-full and nightly run.
 LONG    = reproducible bench-smoke portable conformance-controller-runtime conformance-all test-next fuzz soak soak-lwcat
 
@@ -399,7 +399,7 @@ LONG    = reproducible bench-smoke portable conformance-controller-runtime confo
 ci: ## run all checks of continuous integration and print the time of each stage
 	@$(MAKE) --no-print-directory -j3 npm
 	@$(MAKE) --no-print-directory $(if $(NO_NPM),wasm,browsers)
-	@BUILT=1 DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(SERVERS)' '$(BROWSERS)'
+	@BUILT=1 DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(SERVERS)' '$(PAGES)'
 
 .PHONY: ci-full
 ci-full: ci ## run ci and the slow checks, such as portability, short fuzzing and soak tests

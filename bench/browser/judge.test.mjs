@@ -5,10 +5,10 @@ import { median, orders } from './print.mjs'
 
 // Returns measurements that are equal to the budgets.
 function met() {
-  const { loadTasks, tableTasks, wasm, script, ...ratios } = budgets
+  const { loadTasks, tableTasks, wasm, script, synced, cached, ...ratios } = budgets
   const round = (scale) => ({
-    plain: { ...Object.fromEntries(Object.keys(ratios).map((key) => [key, 100 * scale])), loadTasks: 3, tableTasks: 3 },
-    shared: { ...Object.fromEntries(Object.entries(ratios).map(([key, ratio]) => [key, 100 * scale * ratio])), loadTasks, tableTasks },
+    plain: { ...Object.fromEntries(Object.keys(ratios).map((key) => [key, 100 * scale])), loadTasks: 3, tableTasks: 3, synced: 50 * scale, cached: 50 * scale },
+    shared: { ...Object.fromEntries(Object.entries(ratios).map(([key, ratio]) => [key, 100 * scale * ratio])), loadTasks, tableTasks, synced: 50 * scale + synced, cached: 50 * scale + cached },
   })
   return {
     sizes: { wasm, page: 1000 * script },
