@@ -20,7 +20,7 @@ func suites() []string {
 	if chosen := os.Getenv("CONFORMANCE"); chosen != "" {
 		return strings.Split(chosen, ",")
 	}
-	return []string{"cache", "source", "client", "controller", "internal/controller", "builder", "manager"}
+	return []string{"cache", "source", "client", "controller", "builder", "manager"}
 }
 
 // constructor is a template for a Go file that defines the function newCache. Its parameter is the package name.
@@ -36,7 +36,7 @@ func copyOfControllerRuntime(t *testing.T) string {
 	copyTree(t, module, to)
 	for path, name := range map[string]string{
 		"pkg/cache/cache_test.go": "cache_test", "pkg/cache/informer_cache_test.go": "cache_test", "pkg/cluster/cluster.go": "cluster",
-		"pkg/builder/controller_test.go": "builder", "pkg/internal/controller/controller_test.go": "controller",
+		"pkg/builder/controller_test.go":         "builder",
 		"pkg/client/consistency_envtest_test.go": "client_test", "pkg/source/source_suite_test.go": "source_test",
 	} {
 		replaceConstructor(t, filepath.Join(to, path))
