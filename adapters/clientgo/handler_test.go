@@ -124,7 +124,7 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	putPod(t, server, "a", "n1")
 	kept.wait(t, "add a@n1 false")
 	removed.wait(t, "add a@n1 false")
-	require.NoError(t, cache.ShutDownEventHandler(informer, again))
+	require.NoError(t, shutDownEventHandler(informer, again))
 	putPod(t, server, "b", "n1")
 	kept.wait(t, "add a@n1 false", "add b@n1 false")
 	removed.wait(t, "add a@n1 false")
@@ -148,7 +148,7 @@ func TestShutDownBeforeStart(t *testing.T) {
 	informer := podInformer(t, startServer(t), nil)
 	registered, err := informer.AddEventHandler(&recorder{})
 	require.NoError(t, err)
-	require.NoError(t, cache.ShutDownEventHandler(informer, registered))
+	require.NoError(t, shutDownEventHandler(informer, registered))
 }
 
 // The test disables client-go's crash handler, because that would end the process.

@@ -135,7 +135,7 @@ func TestRemovedHandlerIsFreed(t *testing.T) {
 		require.NoError(t, err)
 		putPod(t, server, "a", "n1")
 		handler.wait(t, "add a@n1 false")
-		require.NoError(t, cache.ShutDownEventHandler(informer, registered))
+		require.NoError(t, shutDownEventHandler(informer, registered))
 	}()
 	waitFreed(t, freed)
 }

@@ -222,7 +222,7 @@ func TestShutDownEventHandlerWaits(t *testing.T) {
 	putPod(t, server, "a", "n1")
 	<-started
 	shutDown := make(chan error, 1)
-	go func() { shutDown <- cache.ShutDownEventHandler(informer, registered) }()
+	go func() { shutDown <- shutDownEventHandler(informer, registered) }()
 	select {
 	case <-shutDown:
 		require.Fail(t, "ShutDownEventHandler returned during a handler call")
