@@ -155,6 +155,17 @@ test-adapters: ## run the tests of the client-go and controller-runtime adapters
 	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
 	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m . ./clientgo ./controllerruntime
 
+# The previous minor version of client-go, with a version of controller-runtime that does not require the newest one.
+PREVIOUS = $(addsuffix @v0.36.6,k8s.io/client-go k8s.io/api k8s.io/apimachinery) sigs.k8s.io/controller-runtime@v0.24.1
+# These tests check types and metrics that the previous version does not have.
+NOT_PREVIOUS = ^(TestTypedFactoryCoversStableGroups|TestFindsBuiltInTypes|TestMetricsOfClientGo)$$
+
+.PHONY: test-adapters-previous
+test-adapters-previous: ## run the tests of the client-go adapter with the previous minor version of client-go
+	@mkdir -p bin && cp adapters/go.mod bin/previous.mod && cp adapters/go.sum bin/previous.sum
+	cd adapters && $(GO) get -modfile ../bin/previous.mod $(PREVIOUS)
+	cd adapters && $(GO) test -modfile ../bin/previous.mod -mod mod -tags previous -count 1 -timeout 5m -skip '$(NOT_PREVIOUS)' ./clientgo
+
 .PHONY: conformance-controller-runtime
 conformance-controller-runtime: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test suites with its own informers and with the adapters; run make e2e-server first
 	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
@@ -207,8 +218,18 @@ e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder
 	@e2e/build.sh > /dev/null
 
 .PHONY: e2e
-e2e: e2e-server ## run the test scenarios against a real kube-apiserver, and a real kubectl against the embedded server
+e2e: e2e-server ## run the test scenarios against a real kube-apiserver, and a real kubectl against the embedded server; KUBE=1.32.3 selects an older version
 	cd e2e && CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(GO) test -timeout 20m -parallel 8 ./...
+
+# Releases of Kubernetes with different defaults, in addition to the newest one in e2e/go.mod. Some other patch releases lack
+# published modules.
+KUBES = 1.30.0 1.32.3 1.34.4
+
+.PHONY: e2e-versions $(addprefix e2e-,$(KUBES))
+e2e-versions: ## run make e2e with older versions of Kubernetes
+	@internal/tools/stages/stages.sh '$(addprefix e2e-,$(KUBES))'
+$(addprefix e2e-,$(KUBES)): e2e-%:
+	@$(MAKE) --no-print-directory e2e KUBE=$*
 
 .PHONY: soak
 soak: e2e-server ## break connections and kill a loaded kube-apiserver for SOAK (default 10m); SEED repeats the random choices
@@ -393,7 +414,7 @@ BUSY     = test lint test-386 test-fips test-metrics e2e-clients
 SERVERS  = e2e test-adapters demo size
 PAGES = test-browser test-js
 # Stages that only ci-full and nightly run.
-LONG    = reproducible bench-smoke portable conformance-controller-runtime conformance-all test-next fuzz soak soak-lwcat
+LONG    = reproducible bench-smoke portable test-adapters-previous conformance-controller-runtime conformance-all test-next fuzz soak soak-lwcat
 
 .PHONY: ci
 ci: ## run all checks of continuous integration and print the time of each stage

@@ -79,7 +79,7 @@ func TestWorkflowsRunEveryStage(t *testing.T) {
 func TestNightlyWorkflowRequiresTheVulnerabilityDatabase(t *testing.T) {
 	nightly := workflows(t)["nightly.yml"]
 	require.Contains(t, nightly.On, "schedule")
-	require.ElementsMatch(t, []string{"nightly", "sim"}, nightly.targets(t))
+	require.ElementsMatch(t, []string{"nightly", "e2e-versions", "sim"}, nightly.targets(t))
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^nightly:.*\n\t.*VULNDB=required .*stages\.sh '.*\bvulncheck\b.*'$`, string(text))
