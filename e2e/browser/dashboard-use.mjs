@@ -431,7 +431,7 @@ export function usage(name) {
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       const additionalPrinterColumns = [{ name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' }, { name: 'Size', type: 'integer', jsonPath: '.spec.size' }]
-      await view.answer('/customresourcedefinitions/widgets.lw.example.com', 200, { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } })
+      await view.answer('/customresourcedefinitions', 200, { items: [{ spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } }] })
       await view.page.click('a[title="lw.example.com/v1/widgets"]')
       await view.rows('shop/a')
       assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Ready', 'Size', 'Age'])
@@ -483,11 +483,23 @@ export function usage(name) {
       }
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
-      await view.answer('/customresourcedefinitions/gadgets.example.com', 404, {}) // the page requests a Table instead
+      await view.answer('/customresourcedefinitions', 200, { items: [] }) // the page requests a Table instead
       await ticks('example.com/v1/gadgets', 'shop/gadget')
       const additionalPrinterColumns = [{ name: 'Renewed', type: 'date', jsonPath: '.spec.renewed' }, { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }]
-      await view.answer('/customresourcedefinitions/widgets.lw.example.com', 200, { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } })
+      await view.answer('/customresourcedefinitions', 200, { items: [{ spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } }] })
       await ticks('lw.example.com/v1/widgets', 'shop/widget')
+    }))
+
+    it('causes no error responses while the user visits the collections', play({}, async (view) => {
+      const errors = []
+      view.page.on('response', (response) => response.status() >= 400 && errors.push(response.url()))
+      await view.create('pods', pod('web-0'))
+      for (const collection of ['v1/pods?sel=shop/web-0', 'apps/v1/deployments', 'lw.example.com/v1/widgets', 'apiextensions.k8s.io/v1/customresourcedefinitions']) {
+        await view.goto(`#/${collection}`)
+        await view.until('the collection', async () => (await view.page.title()).endsWith('listwatch') && /^Live/.test(await view.text('#connection-text')))
+      }
+      await view.until('the columns', async () => (await view.texts('.head button')).length > 1)
+      assert.deepEqual(errors, [])
     }))
 
     it('shows the columns of a Table and requests new cells when an object changes', play({}, async (view, cluster) => {
@@ -495,7 +507,7 @@ export function usage(name) {
       await cluster.put({ of: 'gadgets.example.com', object: { metadata: { name: 'a', namespace: 'shop' }, spec: { flavor: 'sweet' } } })
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
-      await view.answer('/customresourcedefinitions/gadgets.example.com', 404, {}) // the page requests a Table instead
+      await view.answer('/customresourcedefinitions', 200, { items: [] }) // the page requests a Table instead
       await view.page.evaluate(() => document.querySelector('a[title="example.com/v1/gadgets"]').click())
       await view.rows('shop/a')
       assert.deepEqual(await view.texts('.head button'), ['Namespace', 'Name', 'Flavor', 'Age'])

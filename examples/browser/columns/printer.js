@@ -51,9 +51,10 @@ export async function requestColumns(link, resource, namespace) {
  * @returns {Promise<Answer | undefined>}
  */
 async function requestDefinition(link, { group, version, plural }) {
-  const definition = await tryGet(link, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${group}`)
+  // A list, because a missing definition would be an error in the browser's console.
+  const list = await tryGet(link, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldSelector=metadata.name%3D${plural}.${group}`)
   /** @type {Definition[] | undefined} */
-  const definitions = definition?.spec?.versions?.find((/** @type {Kube} */ { name }) => name === version)?.additionalPrinterColumns
+  const definitions = list?.items?.[0]?.spec?.versions?.find((/** @type {Kube} */ { name }) => name === version)?.additionalPrinterColumns
   return definitions?.every(({ jsonPath = '' }) => parsePath(jsonPath)) ? { definitions } : undefined
 }
 

@@ -8,7 +8,7 @@ import { timeOf } from '../columns/table.js'
 const link = { server: 'http://k8s', token: 't' }
 const widgets = { group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true, shortNames: [] }
 const roles = { ...widgets, group: '', plural: 'roles', kind: 'Role' }
-const CRD = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com'
+const CRD = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldSelector=metadata.name%3Dwidgets.example.com'
 const object = (name, resourceVersion, more) => ({ metadata: { name, namespace: 'shop', resourceVersion, creationTimestamp: '2030-01-01T00:00:00Z' }, ...more })
 const table = (columnDefinitions, ...rows) => ({ kind: 'Table', columnDefinitions, rows })
 const settle = async () => { for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve)) }
@@ -30,7 +30,7 @@ globalThis.fetch = async (url, { headers }) => {
 }
 globalThis.reportError = (error) => { throw error }
 
-const definition = (additionalPrinterColumns) => ({ spec: { versions: [{ name: 'v1beta1', additionalPrinterColumns: [] }, { name: 'v1', additionalPrinterColumns }] } })
+const definition = (additionalPrinterColumns) => ({ items: [{ spec: { versions: [{ name: 'v1beta1', additionalPrinterColumns: [] }, { name: 'v1', additionalPrinterColumns }] } }] })
 
 test('a custom resource is shown with the columns that its definition specifies', async () => {
   answers[CRD] = definition([

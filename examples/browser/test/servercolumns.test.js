@@ -9,7 +9,7 @@ const roles = { ...widgets, group: '', plural: 'roles', kind: 'Role' }
 const object = (resourceVersion) => ({ metadata: { name: 'a', namespace: 'shop', resourceVersion } })
 const table = (flavor, resourceVersion) => ({ columnDefinitions: [{ name: 'Name', type: 'string' }, { name: 'Flavor', type: 'string' }, { name: 'Renewed', type: 'date' }],
   rows: [{ cells: ['a', flavor, '5m'], object: object(resourceVersion) }] })
-const definition = { spec: { versions: [{ name: 'v1', additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }] }] } }
+const definition = { items: [{ spec: { versions: [{ name: 'v1', additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }] }] } }] }
 const settle = async () => { for (let i = 0; i < 10; i++) await turn() }
 
 mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10 ** 12 })
@@ -59,11 +59,11 @@ test('the columns from the last visit are used if the server is slow, and its la
   await settle()
   mock.timers.tick(1000)
   assert.equal(titles(await asked), 'Size')
-  definition.spec.versions[0].additionalPrinterColumns[0].name = 'Weight'
+  definition.items[0].spec.versions[0].additionalPrinterColumns[0].name = 'Weight'
   reply(Response.json(definition))
   await settle()
   assert.equal(titles(await columns.of(widgets, '')), 'Weight')
-  definition.spec.versions[0].additionalPrinterColumns[0].name = 'Size'
+  definition.items[0].spec.versions[0].additionalPrinterColumns[0].name = 'Size'
 })
 
 test('the current cells of a Table are saved with times instead of ages', async () => {

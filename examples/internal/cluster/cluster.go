@@ -74,7 +74,7 @@ func (c *cluster) advance() {
 	}
 	for _, d := range inOrder(deployments) {
 		c.scale(d, inOrder(pods))
-		if c.chance(60) {
+		if c.chance(480) { // on average after two minutes, so that users can read about the Pods
 			c.change(d)
 		}
 	}
@@ -170,11 +170,11 @@ func (c *cluster) advancePod(p *lw.Object, orphaned bool, nodes []*lw.Object) {
 			c.event(p, "kubelet", "Warning", "BackOff", "Back-off restarting failed container main")
 		}
 	case phase == "Running":
-		if c.chance(20) {
+		if c.chance(60) {
 			c.finish(p)
 		}
 	case phase == "Succeeded" || phase == "Failed":
-		if c.chance(40) {
+		if c.chance(240) {
 			c.terminate(p)
 		}
 	}
