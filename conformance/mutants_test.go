@@ -359,6 +359,11 @@ func TestDetectsFaults(t *testing.T) {
 	}
 }
 
+// Without this message, a driver that is wrong would look like a client that is slow.
+func TestReportsMissingRequests(t *testing.T) {
+	require.Equal(t, "the client sent no request", inMemory(t, "listing", "", time.Hour)["convergence"])
+}
+
 // A client that starts slowly must still meet the misbehaving server.
 func TestWaitsForClient(t *testing.T) {
 	require.Contains(t, inMemory(t, "instant", "reconnects without a delay", startWithin-time.Second), "requests")

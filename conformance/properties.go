@@ -92,6 +92,9 @@ func checkOrder(r *run) string {
 }
 
 func checkConvergence(r *run) string {
+	if len(r.requests) == 0 && r.exited == "" {
+		return "the client sent no request"
+	}
 	if r.caught.IsZero() && !r.follows && r.exited == "" {
 		return fmt.Sprintf(neverCaughtUp, r.trial.deadline, r.differs)
 	}
