@@ -30,7 +30,7 @@ import { ViewMenu } from './viewmenu.js'
  * @import { Status } from './status.js'
  */
 
-const FRAME = 6, SOON = 24 // time per frame for reading rows, in milliseconds: short, so that scrolling stays smooth, or longer if the user is searching
+const FRAME = 6, SOON = 12 // time per frame for reading rows, in milliseconds: short, so that scrolling stays smooth, or longer if the user is searching
 const ARRANGE = 120 // time between sorts while a list arrives, in milliseconds, because each sort may move all rows
 const DRAW = 500 // time between redraws that only update ages, in milliseconds
 
