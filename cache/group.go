@@ -195,7 +195,8 @@ func (g *Group) States() iter.Seq2[string, lw.State] {
 // errEnded replaces the missing error of a member whose Run returned nil too early.
 var errEnded = errors.New("Run returned nil before its context was done")
 
-// wrapped is an error with its own message that matches another error.
+// wrapped is an error with its own message that matches another error. Package fmt, which could also build it, would make
+// the WASM module larger.
 type wrapped struct {
 	message string
 	cause   error

@@ -192,10 +192,10 @@ func (x *indexer) byLabel(key, value, namespace string) []*object {
 	if index != nil {
 		found = index.List(value)
 	} else {
-		found = x.store.List() // without an index, the reader itself compares the labels
+		found = x.store.List() // without an index, controller-runtime's reader compares the labels of the result
 	}
 	if namespace != allNamespaces {
-		found = slices.DeleteFunc(slices.Clone(found), func(o *object) bool { return o.GetNamespace() != namespace })
+		found = slices.DeleteFunc(found, func(o *object) bool { return o.GetNamespace() != namespace })
 	}
 	return found
 }

@@ -41,6 +41,7 @@ export function mainThreads(pid) {
 /** Returns the CPU time in ticks of 10 ms that all threads of a browser have used. */
 function ticks(pid) {
   const times = descendants(pid).map((each) => read(`/proc/${each}/stat`).split(') ')[1]?.split(' '))
+  // The fields are utime and stime of proc(5).
   return times.reduce((sum, fields) => sum + (fields ? Number(fields[11]) + Number(fields[12]) : 0), 0)
 }
 

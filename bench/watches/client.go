@@ -29,7 +29,9 @@ type measurement struct {
 	calls       atomic.Int64 // number of handler calls
 }
 
-const handlers = 2 // number of handlers of each informer while it receives events
+// handlers is the number of handlers of each informer while it receives events, because informers are often shared. The
+// collections are empty and each event has a new object, so no events are merged and each handler gets all of them.
+const handlers = 2
 
 // worker returns a role for client processes.
 func worker(name string, measure func(*measurement) harness.Figures) harness.Role {

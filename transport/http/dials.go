@@ -166,7 +166,8 @@ func (s *permits) fail(err error) {
 }
 
 // These limits apply to the HTTP/2 connections that one request opens. With the default client, a request needs a
-// second connection only if the server does not serve it on the first. With a custom client, a request may also find
+// second connection only if the server does not serve it on the first, because boundedDialer lets one request dial at a
+// time. With a custom client, a request may also find
 // that other requests have used up the connection that it opened. For example, when 1,000 requests were sent to a
 // server with 10 streams per connection, one of them opened 16 connections.
 const (

@@ -76,7 +76,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		stream.Add("If-None-Match", req.IfNoneMatch)
 	}
 	if req.Watch {
-		stream.Add("Accept-Encoding", "identity") // only for Node.js, because browsers ignore it
+		stream.Add("Accept-Encoding", "identity") // gzip would delay each event until the next one; only for Node.js, because browsers ignore it
 	}
 	for name, values := range t.opts.Header {
 		for _, value := range values {

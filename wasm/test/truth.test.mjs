@@ -8,7 +8,9 @@ import { serve, until } from './support.mjs'
 
 const RESOURCES = { pods: ['/api/v1/pods', 'Pod'], 'example.com/v1/gadgets': ['/apis/example.com/v1/gadgets', 'Gadget'] }
 
-/** Starts a server and opens its collection. `shown` contains the state after each batch, for example "live uid,uid". */
+/** Starts a server and opens its collection. `shown` contains the state after each batch, for example "live uid,uid".
+ * A uid contains the resourceVersion at which the cluster was built, so 1000 marks an object of the first cluster.
+ */
 async function opened(t, resource = 'pods', instead) {
   const [path, kind] = RESOURCES[resource], server = new ApiServer(path, instead)
   server.rebuild({ kind, version: 1000, names: ['a', 'b'] })
@@ -142,7 +144,8 @@ test('a list of another kind that comes first for a built-in resource stops the 
   assert.deepEqual([collection.state.phase, collection.size], ['stopped', 0])
 })
 
-// The host in Node limits no connections, so the test gives it the slots of a page without Web Locks.
+// The host in Node limits no connections, so the test gives it the slots of a page without Web Locks. The class observes
+// nothing, so the slots never learn that the server speaks HTTP/2, and there are only two of them for four watches.
 test('watches that take turns survive restarts of the server', async (t) => {
   const slots = new Slots(new Locks(), class { observe() {} })
   const { acquire } = Slots.prototype
@@ -161,7 +164,7 @@ test('watches that take turns survive restarts of the server', async (t) => {
   await until(() => all.some(({ state }) => state.cause?.code === 'turns'))
   for (let round = 0; round < 2; round++) {
     const asked = await server.command('requests')
-    await until(async () => await server.command('requests') > asked + 6) // quiet watches repeat their request in several turns
+    await until(async () => await server.command('requests') > asked + 6) // more than one per watch: quiet watches repeat their request in several turns
     await server.command('stop')
     await until(() => all.every(({ state }) => state.phase === 'stale' && state.cause.code === 'network'))
     await put(`round-${round}`)
