@@ -47,7 +47,7 @@ var completions = map[string]string{
 	"-An sho":                  "shop",
 	"--namesp":                 "--namespace",
 	"--as":                     "--as --as-group",
-	"po -o json":               "jsonl jsonpath=",
+	"po -o json":               "jsonl json jsonpath=",
 	"--output=wi":              "wire wide",
 	"--transport ":             "http ws auto",
 	"--context arn:":           "arn:aws:one arn:aws:two",

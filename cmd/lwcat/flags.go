@@ -38,9 +38,8 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 	if terminal {
 		name = "line"
 	}
-	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
-		". json is an alias of jsonl")
-	set.BoolVar(&o.options.Types, "output-watch-events", false, "with -o name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then applies to the object that jsonl prints")
+	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", "))
+	set.BoolVar(&o.options.Types, "output-watch-events", false, "with -o json, name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then applies to the object that jsonl prints")
 	set.BoolVar(&o.options.Old, "old", false, "with -o jsonl and wire: also print the previous object as .old")
 	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with -o diff: also ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message")
 	set.StringSliceVar(&o.options.Only, "only", nil, "with -o diff: show only changes at these `PATHS`, for example spec,status.phase")

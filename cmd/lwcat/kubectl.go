@@ -83,14 +83,14 @@ var aliases = map[string]string{"max-events": "count", "resource-version": "from
 
 // advice maps flags that lwcat does not have, most of them from kubectl, to advice for the error message.
 var advice = map[string]string{
-	"L":             "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
-	"label-columns": "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
-	"show-labels":   "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
-	"sort-by":       "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.metadata.name)'",
-	"q":             "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
-	"quiet":         "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
-	"type":          "use --event ADDED for kinds of changes, or --types=Warning for Events",
-	"since":         "use --from RESOURCEVERSION or --resume FILE",
+	"L":           "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
+	"show-labels": "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
+	"sort-by":     "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.metadata.name)'",
+	"q":           "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
+	"type":        "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
+	"all":         "omit it: without a name or a selector, all objects are meant",
+	"filter":      "use --where, for example --where 'status.phase==Pending'",
+	"since":       "use --from RESOURCEVERSION or --resume FILE",
 }
 
 // explainFlag improves the parser's error. For an unknown flag, it adds advice or a similar flag. For an invalid value,

@@ -59,6 +59,7 @@ var formats = []struct {
 	make           func(argument string, opts *Options) (Format, error)
 }{
 	{"jsonl", "", newText(appendJSONL)},
+	{"json", "", newText(appendJSON)},
 	{"wire", "", newText(appendWire)},
 	{"line", "", newLine},
 	{"wide", "", newWide},
@@ -90,9 +91,6 @@ func Names() (names []string) {
 // New returns the format that -o names, for example "jsonl" or "custom-columns=NAME:.metadata.name".
 func New(spec string, opts *Options) (Format, error) {
 	name, argument, given := strings.Cut(spec, "=")
-	if name == "json" {
-		name = "jsonl" // kubectl calls this format json
-	}
 	for _, format := range formats {
 		if format.name != name {
 			continue

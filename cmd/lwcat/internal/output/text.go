@@ -70,6 +70,11 @@ func data(e *Event, opts *Options) lw.Value {
 	return event
 }
 
+// appendJSON formats an event as one line with the object, as kubectl get -o json does for a single object.
+func appendJSON(dst []byte, e *Event, opts *Options) []byte {
+	return append(dst, escapedJSON(data(e, opts).Raw())+"\n"...)
+}
+
 // appendYAML formats an event as a document between the markers "---" and "...", which delimit it in a stream:
 //
 //	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
