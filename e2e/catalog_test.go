@@ -60,7 +60,7 @@ func (f *follower) apply(change catalog.Change) {
 		object = change.Old
 	}
 	if object == nil {
-		return // only says that the type has synced
+		return // this change only reports that the type has synced
 	}
 	ref := catalog.Ref{Type: change.Resource, Key: lw.KeyOf(object)}
 	_, known := f.objects[ref]
@@ -70,8 +70,8 @@ func (f *follower) apply(change catalog.Change) {
 	}
 }
 
-// versions returns the resourceVersion of each object of a type: held according to the snapshot, and changed according
-// to the changes.
+// versions returns the resourceVersion of each object of a type. It reads held from the catalog's snapshot, and changed
+// from the objects that result from the changes.
 func (f *follower) versions(of catalog.Type) (held, changed map[lw.Key]string) {
 	held, changed = map[lw.Key]string{}, map[lw.Key]string{}
 	listed, err := f.Snapshot().List(of, "", "")
@@ -315,7 +315,7 @@ const rbacPath = "/apis/rbac.authorization.k8s.io/v1"
 func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	c := kube.Start(t)
 	configmaps, secrets := catalog.Type{Resource: "configmaps"}, catalog.Type{Resource: "secrets"}
-	f := &follower{t: t, cluster: c} // only writes, and runs no catalog
+	f := &follower{t: t, cluster: c} // this follower only writes, and does not run its catalog
 	role := func(name, resource string) string {
 		return `{"metadata":{"name":"` + name + `"},"rules":[{"apiGroups":[""],"resources":["` + resource + `"],"verbs":["list","watch"]}]}`
 	}
@@ -366,7 +366,7 @@ func testPermittedNamespaces(t *testing.T, namespaces []string) {
 			return false
 		})
 	}
-	// objects returns the objects on the server in some namespaces.
+	// objects returns the resourceVersions of the ConfigMaps that the server has in the given namespaces.
 	objects := func(namespaces ...string) map[lw.Key]string {
 		want := map[lw.Key]string{}
 		for _, namespace := range namespaces {
@@ -384,7 +384,8 @@ func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	await("a", "b", "c")
 	f.requireObjects(configmaps, objects("a", "b", "c"))
 
-	// The server checks permissions only when a request begins, so the test restarts it to end the watches.
+	// The server checks permissions only when a request begins, so open watches keep working without permission. The
+	// test therefore restarts the server, which ends the watches.
 	kept := objects("a")
 	f.write(http.MethodDelete, rbacPath+"/namespaces/a/rolebindings/read", "")
 	c.Kill()
@@ -402,7 +403,8 @@ func testPermittedNamespaces(t *testing.T, namespaces []string) {
 	f.requireObjects(configmaps, all)
 }
 
-// codeOf returns the status code of a request by the user nobody, who has only the permissions that the test grants.
+// codeOf returns the status code of a GET request by the user nobody, who has only the permissions that the test
+// grants.
 func codeOf(t *testing.T, c *kube.Cluster, path string) int {
 	client := c.HTTPClient()
 	defer client.CloseIdleConnections()

@@ -91,8 +91,8 @@ func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
 	return all
 }
 
-// write writes keys and values, given in pairs, in one transaction and returns its revision. An empty value deletes
-// the key.
+// write writes alternating keys and values in one transaction and returns the transaction's revision. An empty value
+// deletes the key.
 func (c *etcdCourse) write(pairs ...string) string {
 	c.Helper()
 	var ops []clientv3.Op
@@ -155,7 +155,7 @@ func (c *etcdCourse) run(do func()) {
 	do()
 }
 
-// until runs the informer until enough returns true for an event.
+// until runs the informer until the function "enough" returns true for an event.
 func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()

@@ -141,7 +141,7 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
-	// Without --output-watch-events, kubectl prints a deletion like a change. With -o name, it ignores this flag.
+	// Without --output-watch-events, kubectl prints a deletion like a change. With -o name, kubectl ignores this flag.
 	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
 	for _, r := range []*running{ours, theirs, typed} {

@@ -111,8 +111,8 @@ func (s *lwcatSoak) impatient() http.Handler {
 	}
 }
 
-// follow restarts lwcat every 1 to 5 seconds until the context restarts is done. The last process then runs until ctx
-// is done. If both contexts are the same, lwcat starts only once.
+// follow runs lwcat until ctx is done. Until the context "restarts" is done, follow interrupts and restarts lwcat every
+// 1 to 5 seconds. If ctx and restarts are the same context, lwcat starts only once.
 func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)

@@ -100,7 +100,7 @@ func (w *watched) open(t *testing.T, path string) *websocket.Conn {
 	return conn
 }
 
-// do sends a request with the admin's token over HTTP/1.1 and returns the response, whose body has been read into
+// do sends a request with the admin's token over HTTP/1.1 and returns the response. It first reads the whole body into
 // memory.
 func (w *watched) do(t *testing.T, method, path, body string, header ...string) *http.Response {
 	req, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))

@@ -96,12 +96,12 @@ func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) 
 // generatedTable returns the source code of the table. A row contains all kinds of a group with the same versions and
 // the same scope.
 func generatedTable(t *testing.T, all []builtin.Resource) []byte {
-	versions := map[string][]string{} // of each resource of a group
+	versions := map[string][]string{} // all versions of each resource
 	for _, r := range all {
 		versions[r.Group+r.Plural] = append(versions[r.Group+r.Plural], r.Version)
 	}
 	var rows []string
-	kinds := map[string][]string{} // of each row
+	kinds := map[string][]string{} // the kinds in each row
 	for _, r := range all {
 		served := versions[r.Group+r.Plural]
 		if r.Version != served[0] {

@@ -85,8 +85,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep waits until the client's cache matches the server's state and each open watch has received an event. client-go
-// relists if a watch ends within a second without an event.
+// inStep waits until the client's cache matches the server's state and each open watch has received an event. The event
+// matters because client-go relists if a watch ends within a second without an event.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()

@@ -104,7 +104,8 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, thei
 	require.Fail(k, "only one loader failed", "seed %d, files %s\nlistwatch: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
-// adjust changes client-go's settings where listwatch differs deliberately, so that the settings can be compared.
+// adjust changes client-go's settings where they deliberately differ from listwatch's. The test can then compare the
+// rest.
 func (k *kubeconfigs) adjust(opts *kubeconfig.Options, theirs *outcome) {
 	if opts.Token != "" {
 		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // the certificate must not be sent, because a server prefers it over the token

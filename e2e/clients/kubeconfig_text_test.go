@@ -12,7 +12,8 @@ import (
 )
 
 // TestKubeconfigYAMLMatchesClientGo checks that listwatch and client-go read the same settings from YAML, or both
-// reject it. If differs is not empty, it explains a deliberate difference.
+// reject it. In some test cases, the loaders differ deliberately. The field "differs" of such a case contains the
+// reason.
 func TestKubeconfigYAMLMatchesClientGo(t *testing.T) {
 	const here = "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n"
 	const rest = here + "clusters: [{name: k, cluster: {server: 'https://s'}}]\n"

@@ -32,7 +32,7 @@ func (r response) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(r.body)}, nil
 }
 
-// rejection is an lw.Transport that rejects every request with code 410. It contains the response body.
+// rejection is an lw.Transport that rejects every request with code 410. Its bytes are the response body.
 type rejection []byte
 
 func (r rejection) Open(context.Context, *lw.Request) (*lw.Response, error) {
@@ -74,7 +74,8 @@ func encode(t testing.TB, object runtime.Object) []byte {
 	return b.Bytes()
 }
 
-// watchFrame returns a watch event in protobuf, preceded by its length, in the format of a watch.
+// watchFrame encodes a watch event as a watch response contains it: the length of the event, and then the event in
+// protobuf.
 func watchFrame(t testing.TB, eventType string, object []byte) []byte {
 	event := metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: object}}
 	message, err := event.Marshal()
@@ -253,7 +254,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 func TestProtobufLengthsAreLimited(t *testing.T) {
 	_, err := watch(t, []byte{0x10, 0, 0, 0})
 	require.ErrorIs(t, err, lw.ErrTooLarge)
-	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // includes the kind, because the client accepts items only after it
+	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // includes the kind, because the client accepts items only after the kind
 	list := binary.AppendUvarint([]byte(podList), 1<<40)
 	err = listError(t, binary.AppendUvarint(append(list, 0x12), 1<<30))
 	require.ErrorIs(t, err, lw.ErrTooLarge)

@@ -72,7 +72,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// chosen is a codec that decodes each object into a new object from create.
+// chosen is a codec that decodes each object into a new Go value, which create returns.
 type chosen struct {
 	lw.Codec[clientObject]
 	create func() clientObject
@@ -90,7 +90,8 @@ func (c chosen) Decode(s *lw.Scanned) (clientObject, error) {
 	return object, nil
 }
 
-// decodeAs encodes object as JSON and decodes it with the codec for the type of the parameter as.
+// decodeAs encodes object as JSON. It then decodes the JSON into a new value that has the same Go type as the value of
+// the parameter "as".
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ type ends struct {
 	client, server *net.TCPConn
 }
 
-// connect opens a connection through a proxy that injects the given faults in this order.
+// connect opens a connection through a proxy that injects the given faults in the given order.
 func connect(t *testing.T, script ...faults.Fault) *ends {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)

@@ -64,7 +64,7 @@ func newEtcd(binaries, folder string, clientPort, peerPort int) *Etcd {
 }
 
 // Start starts etcd, or restarts it after Kill, and blocks until etcd is ready. It returns an error if another process
-// has taken a port of this server.
+// has taken one of etcd's ports.
 func (e *Etcd) Start(ctx context.Context) error {
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), "etcd", "--data-dir="+filepath.Join(e.folder, "etcd"),
 		"--listen-client-urls="+e.URL, "--advertise-client-urls="+e.URL, "--listen-peer-urls="+e.peerURL)
@@ -90,8 +90,8 @@ func (e *Etcd) Kill() {
 }
 
 // compactRevKey is the key under which API servers store the revision of the latest compaction. Every API server
-// watches this key and then drops its snapshots of older revisions. Compact writes the key, because the snapshots would
-// remain otherwise.
+// watches this key. When the key changes, the API server drops its snapshots of older revisions. Compact writes the
+// key, because the snapshots would otherwise remain.
 const compactRevKey = "compact_rev_key"
 
 // Compact removes etcd's history before the current revision and makes every earlier revision unusable for reads and

@@ -37,8 +37,8 @@ func startAndHang() {
 	select {}
 }
 
-// TestServersDieWithTheirParent sends SIGKILL to a process that has started a cluster, so that the process cannot stop
-// its servers itself.
+// TestServersDieWithTheirParent sends SIGKILL to a process that has started a cluster. The process then cannot stop its
+// servers itself, but they must still exit.
 func TestServersDieWithTheirParent(t *testing.T) {
 	kube.Binaries(t)
 	folder, err := os.MkdirTemp("", "listwatch-orphan-")
@@ -98,8 +98,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. For the same reason,
-// packages need and kubeassets, which this package imports, must not import them.
+// If this package imported Kubernetes or etcd, each test binary would take minutes to compile. For the same reason, the
+// packages "need" and "kubeassets", which this package imports, must not import Kubernetes or etcd.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func freePorts(n int) (ports []int, err error) {
 			err = taken
 			continue
 		}
-		// Open listeners keep a port from being chosen twice.
+		// All listeners stay open until the function returns, so that it cannot choose the same port twice.
 		defer func() { _ = listener.Close() }()
 		if ports = append(ports, port); len(ports) == n {
 			return ports, nil

@@ -23,8 +23,8 @@ const (
 // noInitialEnd is part of the error for a streaming list that lacks the bookmark at its end.
 const noInitialEnd = "initial-events-end bookmark"
 
-// contradicted is part of the error for a watch that omits a change. The client has seen the change in a check before
-// the watch, but the watch does not deliver it within 5 seconds, for example because the connection stalls.
+// contradicted is part of the error for a watch that omits a known change. The client saw the change in a check before
+// the watch. The watch then did not deliver the change within 5 seconds, for example because the connection stalled.
 const contradicted = "contradict the earlier state"
 
 // causes contains the errors that injected faults and server failures can cause, with their names. The first matching

@@ -16,11 +16,11 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay is the longest retry delay that a follower tolerates, unless it is steadfast. If the delay is
-// longer, the follower restarts its informer.
+// longestDelay is the longest retry delay for which a follower waits. If a delay is longer, the follower restarts its
+// informer. Steadfast followers wait for every delay.
 const longestDelay = 4 * time.Second
 
-// follower runs an informer over faulty connections. During a call of run, only the counters may be read.
+// follower runs an informer over faulty connections. While run is running, only the counters may be read.
 type follower struct {
 	kind
 	informer *cache.Informer[*lw.Object]

@@ -15,8 +15,9 @@ import (
 // replay applies a follower's changes to its own map, independently of the store. It returns an error for an invalid
 // change.
 //
-// Every write increments the serial number of its object, even if it recreates a deleted object. A gap between the
-// numbers therefore shows that an event was lost, except after a list.
+// Every write increments the serial number of its object, even a write that recreates a deleted object. If the number
+// skips a value in a watch, an event was therefore lost. A list may skip values, because it contains only the latest
+// state.
 type replay struct {
 	selective bool // whether a selector may hide writes, which allows gaps between serial numbers
 	held      map[lw.Key]*lw.Object

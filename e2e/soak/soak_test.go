@@ -102,8 +102,8 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// causeFailures breaks the server and the connections while writers run, until the method wait returns. It then stops
-// the writers and leaves the server running. It returns an error if a required kind of failure never happened.
+// causeFailures breaks the server and the connections while writers run, until s.wait returns. It then stops the
+// writers and leaves the server running. It returns an error if a required kind of failure never happened.
 func (s *soak) causeFailures(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
