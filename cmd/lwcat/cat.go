@@ -123,8 +123,8 @@ func (c *config) newStreams(resources []lw.Resource, p *printer) (all []*stream)
 	return all
 }
 
-// continuesAfter reports whether the other streams continue after one stream fails with err. A missing object never
-// ends them. A rejection ends them unless --keep-going is set.
+// continuesAfter reports whether the other streams continue after one stream fails with err. They always continue if
+// err means that a named object does not exist. They continue after a rejected request only with --keep-going.
 func (c *config) continuesAfter(err error) bool {
 	if _, missing := errors.AsType[*notFoundError](err); missing {
 		return true
@@ -158,8 +158,8 @@ func newPrinter(c *config, out io.Writer, status *status) *printer {
 
 // print writes an event's changes, and flushes them if flush is true. During a list, flush is false until the last
 // change, so that a table can be aligned. If hidden is true, changes are recorded but not printed. whole is false if
-// --count or --until ended the run before the event's last change. The resume file then must not contain the event's
-// resourceVersion.
+// --count or --until ended the run before the event's last change. The resume file must then not contain the event's
+// resourceVersion, because the next run would otherwise skip the remaining changes.
 func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output.Event, whole, hidden, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,8 +196,8 @@ func (p *printer) finish() error {
 	return p.flush()
 }
 
-// flushLocked writes the delayed events. The resume file contains them only after they were written, so a failed run
-// prints them again. The caller holds mu.
+// flushLocked writes the events that print has held back. It marks them for the resume file only after a successful
+// write. If the write fails, the next run therefore prints them again. The caller holds mu.
 func (p *printer) flushLocked() (err error) {
 	if p.recorder != nil {
 		if err := p.recorder.out.Flush(); err != nil {
@@ -212,8 +212,8 @@ func (p *printer) flushLocked() (err error) {
 	return err
 }
 
-// saveUntil saves the resume file regularly until ctx is done. If another process writes to the file, it calls
-// fail. Other errors may be temporary, so they are reported only by the last save.
+// saveUntil saves the resume file regularly until ctx is done. If another process writes to the file, saveUntil calls
+// fail. Other errors may be temporary, so only the last save of the run reports them.
 func (p *printer) saveUntil(ctx context.Context, fail func(error)) {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
@@ -231,8 +231,8 @@ func (p *printer) saveUntil(ctx context.Context, fail func(error)) {
 	}
 }
 
-// save saves the printed state to the resume file. It writes the file without the lock, so that a slow disk does not
-// delay the output. Only one goroutine may call it at a time.
+// save saves the printed state to the resume file. It does not hold mu while it writes the file, so that a slow disk
+// does not delay the output. Only one goroutine may call it at a time.
 func (p *printer) save() error {
 	if p.resume == nil {
 		return nil

@@ -26,8 +26,9 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 
-// outputEvents converts an event and its changes to output events. The result is valid until the next call. After
-// --from, the store lacks the existing objects, so the first event for each of them is printed as the server sent it.
+// outputEvents converts an event and its changes to output events. The result is valid until the next call. With
+// --from, the store does not know which objects already exist, so it may treat a modified object as an added one.
+// outputEvents then uses the type and the object that the server sent.
 func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
 	now := time.Now()

@@ -164,8 +164,8 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 	return found
 }
 
-// objectNames returns the names of a collection's first 500 objects. More would take too long, and would not fit on a
-// screen.
+// objectNames returns the names of a collection's first 500 objects. More names would take too long, and would not fit
+// on a screen.
 func (c *config) objectNames(ctx context.Context, resource lw.Resource) (names []string) {
 	server, err := c.connect(ctx, io.Discard)
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 // everything is the argument that makes lwcat follow all types of the server.
 const everything = "everything"
 
-// everythingRejects contains the flags that cannot be combined with the resource "everything". They need lwcat's own
-// stream for each resource, but everything uses a [catalog.Catalog].
+// everythingRejects contains the flags that cannot be combined with the resource "everything". These flags need one
+// stream for each resource, but "lwcat everything" uses a [catalog.Catalog] instead.
 var everythingRejects = []string{"for", "types", "from", "resume", "record", "show-managed-fields"}
 
-// validateEverything rejects flags that do not apply to everything.
+// validateEverything rejects flags that cannot be combined with "everything".
 func (c *config) validateEverything(flags *pflag.FlagSet) error {
 	if !slices.Contains(split(c.resources.names), everything) {
 		return nil
@@ -71,8 +71,8 @@ func (s *connection) catEverything(ctx context.Context, c *config, p *printer) e
 	return cmp.Or(context.Cause(ctx), p.finish())
 }
 
-// settings returns the catalog's settings for a type, or nil to skip it. If the user has named namespaces, it skips
-// cluster-scoped types.
+// settings returns the catalog's settings for a type, or nil if the catalog must skip the type. If the flags name
+// namespaces, the catalog skips cluster-scoped types.
 func (o *resourceOptions) settings(info catalog.TypeInfo) *catalog.Settings {
 	settings := &catalog.Settings{LabelSelector: o.labels, FieldSelector: o.fields, MetadataOnly: o.metadataOnly}
 	if settings.Namespaces = o.named(); settings.Namespaces != nil && !info.Namespaced {
@@ -81,7 +81,7 @@ func (o *resourceOptions) settings(info catalog.TypeInfo) *catalog.Settings {
 	return settings
 }
 
-// named returns the namespaces that the flags name, or nil for all.
+// named returns the namespaces that the flags name, or nil for all namespaces.
 func (o *resourceOptions) named() []string {
 	if o.allNamespaces {
 		return nil
@@ -120,8 +120,8 @@ func (v *viewer) print(change catalog.Change, flush bool) error {
 	return err
 }
 
-// awaitSync waits until all types are listed. Then it logs each type that cannot be followed, until the run ends. With
-// --once, it prints all objects instead of waiting, and returns.
+// awaitSync waits until all types are listed, and logs each type that cannot be followed. With --once, it then prints
+// all objects and returns. Otherwise, it keeps logging such types until the run ends.
 func (v *viewer) awaitSync(ctx context.Context) error {
 	err := v.WaitSynced(ctx)
 	failure, failed := errors.AsType[*catalog.SyncError](err)

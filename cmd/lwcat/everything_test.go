@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forbid makes a server deny all requests whose path ends with one of the suffixes.
+// forbid makes a server deny all requests whose path ends with one of the suffixes, until the test calls permit.
 func forbid(server *lwtest.Server, suffixes ...string) (permit func()) {
 	return server.Fail(func(r lwtest.Request) bool {
 		for _, suffix := range suffixes {

@@ -88,8 +88,8 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 			return err
 		}
 	}
-	// By default, --until in a pipe prints only the result, so that no Secrets appear in the logs of jobs that wait for
-	// them.
+	// By default, --until in a pipe prints only the result, so that a job that waits for a Secret does not write the
+	// Secret to its log.
 	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
 	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate} {
 		if err := validate(); err != nil {

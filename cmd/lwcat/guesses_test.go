@@ -33,7 +33,8 @@ func guessable(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// guesses are commands that a user of kubectl may guess. Each works, or fails with a message that names the next command.
+// guesses are commands that a user of kubectl may guess. Each command works, or fails with a message that names a
+// command that works.
 var guesses = []struct {
 	args   string
 	code   int
@@ -143,7 +144,7 @@ func TestGuessedCommands(t *testing.T) {
 	}
 }
 
-// TestUntilPrintsOnlyTheResultInPipes checks that Secrets do not appear in logs of jobs that wait for them.
+// TestUntilPrintsOnlyTheResultInPipes checks that a job that waits for a Secret does not write the Secret to its log.
 func TestUntilPrintsOnlyTheResultInPipes(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "secrets", `{"metadata":{"name":"db"},"data":{"password":"czNjcmV0"}}`)
@@ -178,7 +179,7 @@ func TestEmptyCollectionsAreNamedOnTerminals(t *testing.T) {
 	require.Empty(t, errs, "a script can count the lines of an empty output")
 }
 
-// TestWaitFailsWithoutServer checks that --wait is no success if the run ends before a server has answered.
+// TestWaitFailsWithoutServer checks that a run with --wait fails if it ends before a server has answered.
 func TestWaitFailsWithoutServer(t *testing.T) {
 	gone := start(t, nil)
 	gone.Close()
@@ -189,7 +190,8 @@ func TestWaitFailsWithoutServer(t *testing.T) {
 	require.Equal(t, exitDone, code, errs)
 }
 
-// TestWhereIsAView checks that an object that begins or ceases to match is added or deleted.
+// TestWhereIsAView checks that lwcat prints an object as added when the object begins to match --where, and as deleted
+// when the object no longer matches.
 func TestWhereIsAView(t *testing.T) {
 	server := start(t, nil)
 	phase := func(name, phase string) {

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireHint runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately
-// with code 1, and print the strings in want in this order.
+// requireHint runs lwcat for a resource name and for a path, over HTTP and WebSocket. lwcat must exit immediately with
+// code 1, and print the given strings in the given order.
 func requireHint(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {

@@ -23,8 +23,8 @@ var kubectlVerbs = []string{"get", "list", "describe", "watch", "wait", "rollout
 // saying that no such resource exists.
 var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificate cluster-info config cordon cp create debug delete diff drain edit exec explain expose label logs patch port-forward proxy replace run scale set taint top uncordon")
 
-// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, get
-// lists once unless -w is set, and wait and rollout status print only the result.
+// fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"
+// lists once unless -w is set, and "wait" and "rollout status" print only the result.
 func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, err error) {
 	if c.limits.once = c.limits.once || flags.Changed("watch") && !c.limits.watch; len(args) == 0 {
 		return args, nil

@@ -100,8 +100,8 @@ func (o *rangeOptions) validateResources(resources []lw.Resource) error {
 	return nil
 }
 
-// These errors report that --until, --count or --timeout ended the run. errDone also ends complete runs without a goal,
-// for example of lwcat api-resources.
+// These errors report that --until, --count or --timeout ended the run. Runs without a goal also end with errDone when
+// they are complete, for example "lwcat api-resources".
 var (
 	errDone    = errors.New("the condition was met")
 	errCounted = errors.New("the number of events in --count was printed")

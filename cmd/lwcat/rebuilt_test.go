@@ -80,8 +80,8 @@ func uidsOf(server *lwtest.Server) map[string]string {
 }
 
 // watching waits until lwcat is watching the server and, unless it resumed, has printed its first list. An open request
-// does not prove this, because it may be for a streaming list that the server is about to reject. lwcat would then exit
-// if the server were closed before it responds.
+// does not prove this, because it may be for a streaming list that the server is about to reject. If the test then
+// closed the server before the response, lwcat would exit.
 func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	t.Helper()
 	eventually(t, "a watch", func() bool {
@@ -163,7 +163,8 @@ func TestFollowsRebuiltServer(t *testing.T) {
 	}
 }
 
-// TestTableOfRebuiltServer repeats the test above with -o wide, which requests Tables instead of ordinary objects.
+// TestTableOfRebuiltServer repeats TestFollowsRebuiltServer with -o wide, which requests Tables instead of ordinary
+// objects.
 func TestTableOfRebuiltServer(t *testing.T) {
 	t.Parallel()
 	old, rebuilt := start(t, nil), start(t, nil)
@@ -180,7 +181,8 @@ func TestTableOfRebuiltServer(t *testing.T) {
 }
 
 // If a server has only restarted, lwcat must not list it again, but may send one request with limit=1. With --from,
-// lwcat does not know the existing objects. It must not take them as a sign that the server was rebuilt.
+// lwcat does not know which objects already exist. If it finds such an object, it must not conclude that the server was
+// rebuilt.
 func TestRestartedServerIsNotListedAgain(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"default", "--resume", "--from"} {

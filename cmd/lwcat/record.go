@@ -33,8 +33,8 @@ func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
 }
 
-// liveFlags are the flags that --replay rejects, because they ask for a live run. Flags that only describe a
-// connection, such as --context, are ignored, because an alias may always set them.
+// liveFlags are the flags that --replay rejects, because they ask for a live run. A replay ignores flags that only
+// describe a connection, such as --context, because a shell alias may always set them.
 var liveFlags = []string{
 	"server", "namespace", "all-namespaces", "selector", "field-selector", "for", "types", "metadata-only", "from", "resume", "record",
 }
@@ -55,7 +55,7 @@ func (o *recordOptions) validate(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// cutSpeed splits FILE[@SPEED]. If a file with the whole name exists, its name contains the @, and the speed is 1.
+// cutSpeed splits FILE[@SPEED]. If a file with the whole name exists, the @ belongs to the name, and the speed is 1.
 func cutSpeed(text string) (file string, speed float64, err error) {
 	at := strings.LastIndexByte(text, '@')
 	if _, err := os.Stat(text); err == nil || at < 0 {
@@ -181,7 +181,7 @@ func (e *recordedEvent) eventType() lw.EventType {
 	return 0
 }
 
-// replayed prints a recorded collection like a stream prints a live one.
+// replayed prints a recorded collection in the same way as a stream prints a live collection.
 type replayed struct {
 	*stream
 	objects map[lw.Key]*lw.Object // the current objects, which become the old objects of later events

@@ -270,8 +270,9 @@ func inEach(namespaces []string, resource lw.Resource) (resources []lw.Resource)
 // eventTypes are the values of --types.
 var eventTypes = []string{"Normal", "Warning"}
 
-// selectEvents adds the terms for --for and --types to the field selector. The two API groups of Events have different
-// names for the field of the object. all may be nil if the command line contains only paths.
+// selectEvents adds the terms for --for and --types to the field selector. Events exist in two API groups, which have
+// different names for the field of the object: involvedObject and regarding. all may be nil if the command line
+// contains only paths.
 func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transport, all *discovery.Resources, resources []lw.Resource) (err error) {
 	if o.about == "" && len(o.eventTypes) == 0 {
 		return nil

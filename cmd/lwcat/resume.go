@@ -40,7 +40,7 @@ type printed struct {
 }
 
 // key returns the entry's key in the store. The collection's name takes the place of the namespace, because a resume
-// file contains several collections. Its resourceVersion has an empty name.
+// file contains several collections. The key of a collection's resourceVersion has an empty name.
 func (p *printed) key() lw.Key {
 	key := lw.Key{Namespace: p.collection}
 	if p.object != nil {

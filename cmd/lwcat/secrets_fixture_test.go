@@ -21,7 +21,7 @@ import (
 )
 
 // secretsFixture runs lwcat with all kinds of credentials against a server that misbehaves. The first part of a
-// request's path selects how.
+// request's path selects how the server misbehaves.
 type secretsFixture struct {
 	t       *testing.T
 	program string // path of lwcat

@@ -88,8 +88,8 @@ func TestConnectionErrorsShowNoSecrets(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Only their owner
-// may be able to read them. The test also checks all output formats and a replay.
+// TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Other users must not
+// be able to read these files. The test also checks all output formats and a replay.
 func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	v := newSecretsFixture(t)

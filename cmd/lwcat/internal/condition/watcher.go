@@ -15,7 +15,7 @@ import (
 type Watcher struct {
 	conditions []*Condition
 	matching   []map[objectKey]*lw.Object // for each condition, the objects that match it
-	unlisted   int                        // number of collections whose first list is not complete; until 0, "all" and "none" are open
+	unlisted   int                        // number of collections whose first list is not complete; above 0, "all" and "none" cannot hold
 	objects    int                        // number of existing objects in all collections
 	deleted    *lw.Object                 // the object that was deleted last, or nil; see Results
 }
@@ -67,8 +67,8 @@ func (w *Watcher) Delete(collection string, o *lw.Object) {
 	}
 }
 
-// Results returns the objects that match the first condition, sorted by name. For "deleted" and "none", which no object
-// matches when they hold, it returns the object that was deleted last, if any.
+// Results returns the objects that match the first condition, sorted by name. If the first condition is "deleted" or
+// "none", no object matches it when it holds. Results then returns the object that was deleted last, if any.
 func (w *Watcher) Results() (objects []*lw.Object) {
 	if w.conditions[0].over == noneOf && w.deleted != nil {
 		return []*lw.Object{w.deleted}
@@ -80,14 +80,14 @@ func (w *Watcher) Results() (objects []*lw.Object) {
 	return objects
 }
 
-// Restore records an object from an earlier run. The server has not confirmed yet that it exists, so no condition holds
-// for it before Put. Delete removes it.
+// Restore counts an object from an earlier run. The server has not yet confirmed that the object exists, so the object
+// matches no condition until Put is called for it. If the object was deleted instead, call Delete.
 func (w *Watcher) Restore() { w.objects++ }
 
 // Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
 
-// Holds reports whether all conditions hold now. It returns false if there are none.
+// Holds reports whether all conditions hold now. It returns false if there are no conditions.
 func (w *Watcher) Holds() bool {
 	for i := range w.conditions {
 		if !w.holds(i) {

@@ -99,7 +99,8 @@ func (m *members) add(name string, value lw.Value) (isNew bool) {
 	return !known
 }
 
-// shared returns the names that m and other share, and those that only m has, in the order of m.
+// shared divides the names of m into two lists: the names that other has, too, and the names that only m has. Both
+// lists keep the order of m.
 func (m *members) shared(other members) (both, only []string) {
 	for _, name := range m.names {
 		if _, there := other.values[name]; there {
@@ -194,9 +195,10 @@ func (p Path) startsWith(path Path) bool {
 // Filter selects which parts of an object to compare. The zero Filter selects the whole object.
 type Filter struct{ only, ignored []Path }
 
-// NewFilter returns a filter that selects the paths in only, or the whole object if there are none, except the ignored
-// paths. A path such as metadata.annotations.example\.com/x, status.conditions[*].message or spec.containers[web].image
-// includes its descendants.
+// NewFilter returns a filter that selects the paths in the parameter "only". If there are no such paths, the filter
+// selects the whole object. Either way, it leaves out the ignored paths. A path such as
+// metadata.annotations.example\.com/x, status.conditions[*].message or spec.containers[web].image includes its
+// descendants.
 func NewFilter(only, ignored []string) (f Filter, err error) {
 	for i, text := range slices.Concat(only, ignored) {
 		if !validPath.MatchString(text) {

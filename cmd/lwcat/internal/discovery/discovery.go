@@ -29,8 +29,8 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 // matches, the error suggests similar names.
 func (all *Resources) Find(name string) (*served.TypeInfo, error) {
 	word, rest, _ := strings.Cut(strings.ToLower(name), ".")
-	// Each function of the outer loop is one reading of the part after the dot: version and group, group, prefix of a
-	// group.
+	// Each function interprets the part after the dot in a different way: as a version and a group, as a group, or as
+	// the beginning of a group.
 	for _, in := range []func(*served.TypeInfo) bool{
 		func(r *served.TypeInfo) bool {
 			return rest == "" || rest == strings.TrimSuffix(r.Version+"."+r.Group, ".")

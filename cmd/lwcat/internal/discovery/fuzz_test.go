@@ -62,8 +62,8 @@ func FuzzAsk(f *testing.F) {
 	})
 }
 
-// These patterns match valid names. regularGroup rejects labels that start with v, because Find and kubectl can
-// mistake such a group for a version.
+// These patterns match valid names. regularGroup rejects a group if one of its parts starts with v, because Find and
+// kubectl can mistake that part for a version.
 var (
 	regular        = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 	regularVersion = regexp.MustCompile(`^v[0-9][a-z0-9]*$`)

@@ -59,8 +59,9 @@ func (t Template) append(out []byte, current, root lw.Value, text func(lw.Value)
 // Path is a parsed path.
 type Path struct {
 	walk step
-	// Fields contains the names on the path, and [] for an element of an array. It ends before the first step that can
-	// be resolved only for an actual object, such as ..name. lwcat looks these fields up in the server's schema.
+	// Fields contains the names on the path, and [] for an element of an array. The list ends before the first step
+	// that can be resolved only for an actual object, such as ..name. lwcat looks these fields up in the server's
+	// schema.
 	Fields []string
 }
 
@@ -202,7 +203,7 @@ type parser struct {
 	text   string
 	at     int
 	err    error
-	fields []string // of the current path; the last is "*" if later steps are unknown
+	fields []string // names on the current path, as in Path.Fields; "*" marks the first step that is unknown without an object
 }
 
 func (p *parser) newPath() *Path {
@@ -333,7 +334,7 @@ func (p *parser) path() step {
 	}
 }
 
-// member parses a name, in which a backslash escapes a character, or *.
+// member parses a name or *. In a name, a backslash escapes the next character.
 func (p *parser) member() step {
 	if p.take("*") {
 		p.fields = append(p.fields, "*")

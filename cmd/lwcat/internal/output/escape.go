@@ -28,9 +28,9 @@ func plainLines(text string) string {
 	}, text)
 }
 
-// escapedJSON returns equivalent JSON that cannot affect a terminal. In valid JSON, all characters that it escapes
-// can appear only within strings. The exception is the carriage return, which can appear only between tokens and
-// becomes a space.
+// escapedJSON returns equivalent JSON that cannot affect a terminal. It escapes control characters, which valid JSON
+// contains only within strings. Carriage returns are an exception: they appear only between tokens, where an escape
+// would be invalid, so escapedJSON replaces them with spaces.
 func escapedJSON(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r", " ")
 	var out strings.Builder

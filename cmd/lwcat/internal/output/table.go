@@ -155,8 +155,8 @@ func newLine(_ string, opts *Options) (Format, error) {
 // age returns the age of an object at the time of the event, for example "5s", "3m" or "12d".
 func age(e *Event, created lw.Value) string { return since(e.Time, created.String()) }
 
-// since formats the time since a timestamp in the largest unit that fits into it at least twice. It returns "" if
-// the timestamp is invalid.
+// since returns the time from a timestamp until now, for example "5m". It uses the largest unit that fits into this
+// time at least twice. It returns "" if the timestamp is invalid.
 func since(now time.Time, timestamp string) string {
 	then, err := time.Parse(time.RFC3339, timestamp)
 	if err != nil {
@@ -310,7 +310,8 @@ func condition(status lw.Value) (state string) {
 	return state
 }
 
-// first returns the text at the first path that has one, or "" if all values are missing or empty.
+// first looks at the paths in their order and returns the first text that is not empty. It returns "" if all values are
+// missing or empty.
 func first(object lw.Value, paths ...string) string {
 	for _, path := range paths {
 		if text := object.Get(path).String(); text != "" {

@@ -86,8 +86,9 @@ func appendYAML(dst []byte, e *Event, opts *Options) []byte {
 	return append(appendNode(dst, data(e, opts), "\n", "\n"), "\n...\n"...)
 }
 
-// appendNode appends a value after a key or a dash. It keeps the order of members and all digits of numbers. Before the
-// first member or element comes start, and before the others separator, which is a line break and an indentation.
+// appendNode appends a value after a key or a dash. It keeps the order of members and all digits of numbers. It writes
+// the parameter "start" before the first member or element. Before each of the others, it writes "separator", which
+// consists of a line break and an indentation.
 func appendNode(dst []byte, v lw.Value, start, separator string) []byte {
 	from := len(dst)
 	switch raw := v.Raw(); raw[0] {
@@ -119,8 +120,8 @@ func appendNode(dst []byte, v lw.Value, start, separator string) []byte {
 	return dst
 }
 
-// yamlString returns a string as YAML. It quotes all strings that parsers could read as other types, and more. If
-// separator is not empty, it writes the lines of a text below each other.
+// yamlString returns a string as YAML. It quotes all strings that parsers could read as other types, and some others.
+// If separator is not empty, yamlString writes each line of a longer text on its own line.
 func yamlString(text, separator string) string {
 	switch lower := strings.ToLower(text); {
 	case plainYAML.MatchString(text) && !strings.Contains(text, ": ") && !slices.Contains(ambiguous, lower):
@@ -145,8 +146,8 @@ var (
 	ambiguous = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 )
 
-// newJSONPath returns the format that prints a JSONPath template's output, one line per event. It prints nothing if
-// the output is empty. On a terminal, it replaces control characters in the object's values, but not in the
+// newJSONPath returns the format that prints a JSONPath template's output, one line per event. If the output is empty,
+// the format prints nothing. On a terminal, it replaces control characters in the object's values, but not in the
 // template.
 func newJSONPath(text string, opts *Options) (Format, error) {
 	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
@@ -199,9 +200,10 @@ func Name(o *lw.Object) string {
 //	  ~ status.phase: "Pending" → "Running"
 //	  + status.conditions[Ready]: {"type":"Ready","status":"True"}
 //
-// It prints nothing for changes that the filter ignores.
+// The format prints nothing for a modified object if the filter ignores all differences.
 func newDiff(_ string, opts *Options) (Format, error) {
-	// The header line shows the resourceVersion, and managedFields are noise.
+	// The diff omits the resourceVersion, because the header line shows it. It omits managedFields, because they only
+	// record who changed which fields.
 	filter, err := diff.NewFilter(opts.Only, append([]string{"metadata.resourceVersion", "metadata.managedFields"}, opts.Ignore...))
 	return textFormat(func(dst []byte, e *Event) []byte {
 		var changes []diff.Change

@@ -63,7 +63,8 @@ func (Codec) Identity() lw.Identity[*lw.Object] {
 }
 
 // Open implements lw.Transport. An empty Table does not show which resource it belongs to, so another collection's
-// empty Table could delete all objects. Open then requests the ordinary list, which names its kind.
+// empty Table could delete all objects. After an empty Table, Open therefore requests the ordinary list, which names
+// its kind.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	asked := *req
 	plain := cmp.Or(req.Accept, "application/json")
