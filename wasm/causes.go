@@ -27,7 +27,8 @@ func errorFields(err error) []string {
 	return fields
 }
 
-// forJS replaces the names of Go options in the text of an error or a warning with those of listWatch.
+// forJS returns the text of an error or a warning for JavaScript. It replaces the names of Go options with the names of
+// listWatch's options.
 func forJS(text string) string {
 	for _, names := range [...][2]string{
 		{": raise ClientOptions.MaxFrame if this is expected", ""}, // listWatch has no such option
@@ -42,7 +43,7 @@ func forJS(text string) string {
 	return text
 }
 
-// errorCode returns the code of an error for JavaScript.
+// errorCode returns the string that identifies an error in JavaScript, for example "not-found".
 func errorCode(err error) string {
 	for _, known := range []struct {
 		err  error

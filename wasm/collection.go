@@ -170,7 +170,7 @@ func (c *collection) restore(informer *cache.Informer[*row]) error {
 
 func (c *collection) send(kind byte, fields ...string) { c.out.add(c, kind, fields, nil) }
 
-// flag encodes a boolean in a record.
+// flag encodes a boolean in a record: true as "1", and false as an empty string.
 var flag = map[bool]string{true: "1"}
 
 // sendChange sends an added, modified or deleted record to the host. version is the resourceVersion that the collection
@@ -196,7 +196,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 			fields = append(fields, object.Get(path).String())
 		}
 	}
-	c.out.add(c, kind, fields, text) // the text is the last field, because records.js decodes all fields before it at once
+	c.out.add(c, kind, fields, text) // the text is the last field, because records.js decodes all fields before the text at once
 }
 
 func (c *collection) sendInterruption(b *lw.Interruption) {
@@ -205,7 +205,8 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 		kind = stopped
 	}
 	words := errorFields(b.Err)
-	// If the response does not come from an API server or names no collection, the URL is often wrong.
+	// The URL is often wrong if the status is 404 or the response does not come from an API server, so the message
+	// contains it.
 	if status, ok := errors.AsType[*lw.StatusError](b.Err); ok && (status.Reason == "" || status.Code == 404) {
 		words[1] += " (" + c.url + ")"
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// burst is the number of changes that the server sends at once. One by one, the client would mostly wait for the server
-// and wake up for each event.
+// burst is the number of changes that the server sends at once. If the server sent the changes one by one, the client
+// would mostly wait for the server and wake up for each event.
 const burst = 1000
 
 // Paths that only this server has.

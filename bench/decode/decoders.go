@@ -46,8 +46,8 @@ var decoders = []decoder{
 	newDecoder("client-go, typed protobuf", asProtobuf, negotiated(scheme.Codecs.WithoutConversion())),
 }
 
-// decoder decodes watch events into one library's objects. run decodes n events and returns a slice of the last
-// objects, whose length is held.
+// decoder decodes watch events into one library's objects. run decodes n events and returns a slice of the last decoded
+// objects. The parameter "held" is the length of this slice.
 type decoder struct {
 	name   string
 	format string // media type

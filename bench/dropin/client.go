@@ -41,7 +41,7 @@ type task struct {
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
 	JSON                             bool          // whether typed Pods arrive as JSON, like custom resources
-	Period                           time.Duration // between two full lists
+	Period                           time.Duration // time between two full lists
 	Cycles                           int           // number of informers that are created and removed
 	Kubeconfig                       string        // content of a kubeconfig for a kube-apiserver; if set, Server is not used
 }

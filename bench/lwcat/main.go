@@ -71,7 +71,7 @@ type bench struct {
 	programs   map[string]string // path of each program
 	kubeconfig string
 	pods       typedcore.PodInterface
-	names      []string // of the Pods
+	names      []string // names of the Pods
 	shown      int      // number of calls to show
 }
 

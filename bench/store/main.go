@@ -106,8 +106,8 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure calls do times times, with i counting up from 0, and records the CPU time per unit in nanoseconds. Each
-// call processes the given number of units.
+// measure calls do with each i from 0 to times-1 and records the CPU time per unit in nanoseconds. Each call must
+// process the given number of units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times[operation] = harness.CPUPer(times*units, func() {
 		for i := range times {

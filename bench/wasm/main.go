@@ -102,7 +102,7 @@ func compare(ctx context.Context) error {
 type server struct {
 	origin   string
 	wasmExec string            // path of wasm_exec.js
-	files    map[string][]byte // the WASM module, and the data of each course
+	files    map[string][]byte // the WASM module, and the data of each workload
 	reports  chan report
 }
 

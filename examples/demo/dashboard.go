@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// preferred is the dashboard's address, unless another process uses the port. The port is fixed, so that an open page
-// reconnects when the demo restarts.
+// preferred is the dashboard's usual address. Its port is fixed, so that an open page reconnects when the demo
+// restarts. If another process uses the port, the dashboard uses another port.
 const preferred = "127.0.0.1:8484"
 
 func listen() (net.Listener, error) {
@@ -32,7 +32,7 @@ func serve(listener net.Listener, handler http.Handler) (end func() error) {
 	return server.Close
 }
 
-// page serves the dashboard's files, which it finds relative to the root of the repository, under /ui/.
+// page serves the dashboard's files under /ui/. The working directory must be the root of the repository.
 func page() http.Handler { return http.StripPrefix("/ui/", browser.Handler("examples/browser")) }
 
 // withPage serves the dashboard under /ui/, and api under all other paths.

@@ -155,8 +155,8 @@ func (f *footer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// printPods runs lwcat until ctx is done. In a terminal, the line below stays visible. printPods returns an error if
-// lwcat exits earlier or with a code other than 130.
+// printPods runs lwcat until ctx is done. If the output is a terminal, the line "below" stays visible under the output
+// of lwcat. printPods returns an error if lwcat exits earlier or with a code other than 130.
 func printPods(ctx context.Context, url, below string) error {
 	cmd := exec.CommandContext(ctx, lwcat, "--server", url, "-A", "-o", "line", "pods")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

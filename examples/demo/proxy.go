@@ -20,8 +20,8 @@ import (
 // GET request for exec, attach, portforward or proxy runs a command or reaches a Pod.
 var readable = regexp.MustCompile(`^/(api|apis|(api/v1|apis/[^/%]+/[^/%]+)(/namespaces/[^/%]+)?/[^/%]+(/[^/%]+)?)$`)
 
-// proxy serves the dashboard and an API server under a random path. A cookie could not keep other pages out, because a
-// browser sends it to all ports of a host.
+// proxy serves the dashboard and an API server under a random path, which keeps other pages out. A cookie could not do
+// this, because a browser sends a cookie to all ports of a host.
 type proxy struct {
 	host, secret string // the page's URL is http://host/secret/ui/
 	page, api    http.Handler
@@ -34,7 +34,7 @@ func newProxy(host string, transport *lwhttp.Transport) *proxy {
 		ErrorLog:  log.New(io.Discard, "", 0), // the page reports interruptions
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			status := &lw.StatusError{Code: http.StatusBadGateway, Message: err.Error()}
-			_ = errors.As(err, &status) // an error response of the server
+			_ = errors.As(err, &status) // uses the server's error response, if there is one
 			respond(w, status)
 		},
 	}}
@@ -64,7 +64,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// respond sends an error like an API server.
+// respond sends an error in the same format as an API server.
 func respond(w http.ResponseWriter, e *lw.StatusError) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Code)

@@ -61,8 +61,8 @@ func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence is the end of a response body. If silent is true, Read blocks until the request is canceled. Like
-// net/http's bodies, it then returns ctx.Err() instead of the cause.
+// silence follows the answer in a response body. If silent is false, Read returns io.EOF. If silent is true, Read
+// blocks until the request is canceled. Like net/http's bodies, Read then returns ctx.Err() instead of the cause.
 type silence struct {
 	ctx    context.Context
 	silent bool

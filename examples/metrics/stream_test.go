@@ -143,8 +143,9 @@ func phaseOf(t *testing.T, series map[string]float64, id func(phase string) stri
 	return current[0]
 }
 
-// restored runs an informer with a restored state twice: until the restored state is complete, and until its watch has
-// started. It returns the phases at these times, after each run, and before the request of the second run.
+// restored runs an informer with a restored state twice. The first run ends when the restored state is complete, and
+// the second run ends when the watch has started. restored returns the phases at these times, after each run, and
+// before the request of the second run.
 func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []string) {
 	t.Helper()
 	server, err := lwtest.Start(nil)
@@ -174,7 +175,7 @@ func restored(t *testing.T, trace *lw.Trace, phase func() string) (phases []stri
 	return phases
 }
 
-// take removes a time series from series and returns its value, for values that the test cannot predict.
+// take removes a time series from series and returns its value. The test calls take for values that it cannot predict.
 func take(t *testing.T, series map[string]float64, id string) float64 {
 	t.Helper()
 	require.Contains(t, series, id)

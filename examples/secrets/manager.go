@@ -41,7 +41,8 @@ func NewManager(transport lw.Transport) *Manager {
 	return &Manager{transport: transport, ctx: ctx, stop: stop, used: map[lw.Key]*secret{}}
 }
 
-// Use adds a user of a Secret. The first user starts a watch. Each user must call [Manager.Leave].
+// Use adds a user of a Secret. The first user starts a watch. Each user must call [Manager.Leave] when it no longer
+// needs the Secret.
 func (m *Manager) Use(key lw.Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +62,7 @@ func (m *Manager) Use(key lw.Key) error {
 	return nil
 }
 
-// Leave removes a user of a Secret. The last user stops the watch.
+// Leave removes a user of a Secret. When the Secret has no users left, Leave stops its watch.
 func (m *Manager) Leave(key lw.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// put stores an object that belongs to owner, unless owner is nil.
+// put stores an object. If owner is not nil, the object belongs to owner.
 func put(t *testing.T, server *lwtest.Server, resource, name string, owner *lw.Object, status map[string]any) *lw.Object {
 	metadata := map[string]any{"namespace": "shop", "name": name}
 	if owner != nil {

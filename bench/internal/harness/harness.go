@@ -22,8 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
-// Short is the flag -short, which every benchmark has. With it, a benchmark does only enough work to show that it
-// runs.
+// Short is the flag -short, which every benchmark has. With this flag, a benchmark does only enough work to show that
+// the benchmark runs.
 var Short = flag.Bool("short", false, "do only enough work to check that the benchmark runs")
 
 // Write is the flag -write, which every benchmark has; see [Save].
@@ -128,9 +128,9 @@ func Print(run string, results published.Results) {
 	Must(table.Flush())
 }
 
-// Save prints the results. If the flag -write is set, it also saves them in bench/results and updates the documents.
-// Otherwise, it also checks that the results contain every figure that the documents need. The working directory must
-// be bench.
+// Save prints the results. If the flag -write is set, it then saves them in bench/results and updates the documents. If
+// the flag is not set, it instead checks that the results contain every figure that the documents need. The working
+// directory must be bench.
 func Save(run string, results published.Results) error {
 	Print(run, results)
 	switch {

@@ -41,7 +41,7 @@ type Config struct {
 	Templates int  // if positive, the number of templates from which the Pods are encoded on the fly, to save memory
 	Streaming bool // whether to serve streaming lists; otherwise, they are rejected
 	Protobuf  bool // whether to serve protobuf, too
-	Changed   int  // number of different Pods in JSON events, which contain them one after another
+	Changed   int  // number of different Pods in JSON events; the events contain these Pods in turn
 	Batch     int  // number of events that are written together
 	HTTP2     bool // whether to use TLS and HTTP/2 with at most 100 streams per connection, the limit of kube-apiserver
 }

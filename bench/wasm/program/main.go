@@ -57,7 +57,7 @@ func list(client *lw.Client[*lw.Object]) {
 	}
 }
 
-// course returns the index of the workload that the benchmark chose, in COURSES of page/world.mjs.
+// course returns the workload that the benchmark chose, as an index into COURSES in page/world.mjs.
 //
 //go:wasmimport bench course
 func course() int32

@@ -11,7 +11,7 @@ import (
 )
 
 // Trace registers a stream's metrics and returns a trace that records them. resource is the value of the label
-// resource in all metrics, for example "pods". It must be unique for each stream; Trace returns an error if it is
+// "resource" in all metrics, for example "pods". It must be unique for each stream; Trace returns an error if it is
 // already registered. The trace may be reused after the stream has ended, but not for two streams at the same time.
 //
 // Labels never contain data from objects, request paths or error messages.

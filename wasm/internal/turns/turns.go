@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// healthy is the minimum duration of a turn without events after which another turn may follow. A shorter turn is
-	// reported to the stream, which treats it as a sign that its resourceVersion has expired.
+	// healthy is the minimum duration of a turn. If a turn without events lasts this long, another turn may follow. The
+	// end of a shorter turn is reported to the stream, which treats it as a sign that its resourceVersion has expired.
 	healthy = time.Second
 	// quiet limits the total duration of a watch without events, which may span several turns. It is shorter than a
 	// stream's idle timeout of at least 65 seconds, because a stream would treat a longer watch as dead.
@@ -132,8 +132,8 @@ func (w *watch) begin() error {
 	return nil
 }
 
-// take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, others probably wait,
-// too. The request then has a timeout of two seconds, so that they soon get a turn.
+// take takes a slot. It returns the slot and the request to send. If w had to wait for the slot, other watches probably
+// wait, too. The request then has a timeout of two seconds, so that the other watches soon get a turn.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
@@ -179,8 +179,9 @@ func (w *watch) Read(p []byte) (int, error) {
 }
 
 // goesOn reports whether the watch continues with another turn after a response ended with err. After data has arrived,
-// it cannot, because the request has the resourceVersion of the start. If the server ended the response early, the
-// stream must receive the error, because it may have to relist.
+// the watch cannot continue, because it would repeat the request with the old resourceVersion and receive the same
+// events again. If the server ended the response early, the stream must receive the error, because it may have to
+// relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil

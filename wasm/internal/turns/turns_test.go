@@ -78,8 +78,8 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots implements Transport.Take with its method take. If over is not zero, it is the time after which a watch must
-// return its slot.
+// slots provides the method take, which tests use as Transport.Take. If over is not zero, a watch must return its slot
+// after this time.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration

@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// The controller handles Deployments with the label Label. The template of the Deployment must contain this label, too,
-// because the controller sees only Pods with the label. It writes the number of running Pods to the annotation
-// Annotation.
+// Label and Annotation are the names of a label and an annotation. The controller handles only Deployments with the
+// label. Their Pod templates must contain the label, too, because the controller sees only Pods with the label. The
+// controller writes the number of running Pods to the annotation of the Deployment.
 const (
 	Label      = "example.com/controller"
 	Annotation = "example.com/running"

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// When a trace is reused, it must show the second stream as stale until its watch starts, even while its first
-// request hangs.
+// A trace may be reused for a second stream. The trace must then report the phase "stale" until the second stream's
+// watch starts, even while the first request of this stream hangs.
 func TestStateOfReusedTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := NewState()
