@@ -51,7 +51,7 @@ func followCluster(t *testing.T, c *kube.Cluster, token string, opts *catalog.Op
 	return f
 }
 
-// apply applies a change, and fails the test if it contradicts the earlier changes.
+// apply applies a change, and fails the test if the change contradicts the earlier changes.
 func (f *follower) apply(change catalog.Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

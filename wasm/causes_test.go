@@ -30,7 +30,7 @@ func TestErrorsNameJavaScriptOptions(t *testing.T) {
 	}
 }
 
-// tooManyObjects returns the error of an informer whose limit is one object and whose collection has two.
+// tooManyObjects returns the error of an informer that may store one object but receives two.
 func tooManyObjects(t *testing.T) (err error) {
 	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
 	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, &rowPool{}, nil)

@@ -88,8 +88,8 @@ func (o *outbox) send() {
 	}
 }
 
-// flush sends the batch of a collection to the host, unless the batch is empty. The host copies the batch, so its buffer
-// can be reused. The caller must hold o.mu.
+// flush sends the batch of a collection to the host if the batch contains any records. The host copies the batch, so
+// the collection can reuse the buffer. The caller must hold o.mu.
 func (o *outbox) flush(c *collection) {
 	if c.records == 0 {
 		return

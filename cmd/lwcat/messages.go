@@ -37,7 +37,7 @@ func (s *status) logf(format string, args ...any) {
 // maxMessage is the maximum length of a message in bytes, so that a server cannot fill the screen.
 const maxMessage = 4000
 
-// logOnce writes a message unless it has already written the same message.
+// logOnce writes a message only if it has not written the same message before.
 func (s *status) logOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if _, seen := s.logged.LoadOrStore(text, true); !seen {

@@ -79,9 +79,9 @@ func uidsOf(server *lwtest.Server) map[string]string {
 	return uids
 }
 
-// watching waits until lwcat is watching the server and, unless it resumed, has printed its first list. An open request
-// does not prove this, because it may be for a streaming list that the server is about to reject. If the test then
-// closed the server before the response, lwcat would exit.
+// watching waits until lwcat is watching the server. If lwcat did not resume, watching also waits until lwcat has
+// printed its first list. An open request does not prove this, because it may be for a streaming list that the server
+// is about to reject. If the test then closed the server before the response, lwcat would exit.
 func watching(t *testing.T, server *lwtest.Server, r *running, resumed bool) {
 	t.Helper()
 	eventually(t, "a watch", func() bool {

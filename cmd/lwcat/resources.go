@@ -59,9 +59,9 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 	}
 }
 
-// resolve returns the resources named on the command line, without duplicates. It requests discovery documents
-// unless all names are paths. It calls warn for each group that could not be discovered. namespace applies if no
-// flag selects a namespace.
+// resolve returns the resources named on the command line, without duplicates. If some names are not paths, it requests
+// discovery documents. It calls warn for each group that could not be discovered. namespace applies if no flag selects
+// a namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
 	if len(namespaces) == 0 {

@@ -10,8 +10,8 @@ import (
 )
 
 // onReaderGone waits until the reader of a pipe, for example head, closes it, and then calls gone. Without this check,
-// lwcat would notice the closed pipe only at its next write, which may be hours later. If out is not a pipe or ctx is
-// done, onReaderGone returns without calling gone.
+// lwcat would notice the closed pipe only at its next write, which may be hours later. If out is not a pipe, or if ctx
+// is done first, onReaderGone returns without calling gone.
 func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -170,8 +170,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the content of the file at path, without surrounding white space. If data is in PEM format, or if the
-// file cannot be read, either returns data instead.
+// either returns data if data is in PEM format or if the file at path cannot be read. Otherwise, it returns the file's
+// content without surrounding white space.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {
@@ -210,7 +210,7 @@ func (k *kubeconfigs) write() string {
 
 func (k *kubeconfigs) name() string { return k.names[k.IntN(len(k.names))] }
 
-// some returns "" with a probability of none/10. Otherwise, it returns one of the given values at random.
+// some returns one of the given values at random. With a probability of none/10, it returns "" instead.
 func (k *kubeconfigs) some(none int, values ...string) string {
 	if k.IntN(10) < none {
 		return ""

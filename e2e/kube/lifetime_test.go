@@ -71,7 +71,7 @@ func TestServersDieWithTheirParent(t *testing.T) {
 	}))
 }
 
-// dial returns an error unless a process listens on the address.
+// dial returns an error if no process listens on the address.
 func dial(address string) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -73,7 +73,7 @@ func canonical(content any) (string, error) {
 	return string(text), err
 }
 
-// equals returns an error unless the store contains exactly the objects in want.
+// equals returns an error if the store does not contain exactly the given objects.
 func (f *follower) equals(want map[string]string) error {
 	objects := f.informer.Store().List()
 	for _, object := range objects {
@@ -91,7 +91,7 @@ func (f *follower) equals(want map[string]string) error {
 	return nil
 }
 
-// verify returns an error unless the store contains exactly the objects in f.replay.
+// verify returns an error if the store does not contain exactly the objects in f.replay.
 func (f *follower) verify() error {
 	for _, object := range f.informer.Store().List() {
 		if f.replay.held[lw.KeyOf(object)] != object {

@@ -82,7 +82,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 }
 
 // number returns an error if the serial number of object is invalid or does not follow the previous one. With a
-// selector, it accepts gaps.
+// selector, number accepts gaps, because the selector may hide writes.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := lw.KeyOf(object)
 	serial, err := strconv.Atoi(object.Get("data.serial").String())

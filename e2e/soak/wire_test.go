@@ -40,7 +40,7 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 	}
 	b := &wireBody{ReadCloser: body, wire: w, cancel: cancel, left: -1}
 	if w.idleTimeout > 0 {
-		// lw cancels a request with the same error when its own idle timeout expires.
+		// lw cancels a request with the same error when lw's own idle timeout expires.
 		b.timer = time.AfterFunc(w.idleTimeout, func() { cancel(lw.ErrSilent) })
 	}
 	if w.cut != nil {

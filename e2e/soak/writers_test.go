@@ -44,7 +44,7 @@ func (s *soak) newWriter(number int) *writer {
 	return w
 }
 
-// run makes random writes until ctx is done. It completes the last write.
+// run makes random writes until ctx is done. The last write can still complete, because it ignores ctx.
 func (w *writer) run(ctx context.Context, number int) {
 	tick := time.NewTicker(writers * time.Second / perSecond)
 	defer tick.Stop()

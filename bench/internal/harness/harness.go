@@ -29,7 +29,7 @@ var Short = flag.Bool("short", false, "do only enough work to check that the ben
 // Write is the flag -write, which every benchmark has; see [Save].
 var Write = flag.Bool("write", false, "save the results in bench/results, and update the tables in the documents")
 
-// Rounds defines the flag -rounds, whose default is n.
+// Rounds defines the flag -rounds with the default n.
 func Rounds(n int) *int {
 	return flag.Int("rounds", n, "number of rounds; most figures are medians of all rounds")
 }

@@ -54,7 +54,7 @@ func Run(ctx context.Context, role string, task, result any) error {
 	return RunProgram(ctx, MustGet(os.Executable()), role, task, result)
 }
 
-// RunProgram is like [Run], but runs the program at path, whose main function must call [Work].
+// RunProgram is like [Run], but runs the program at path. The main function of this program must call [Work].
 func RunProgram(ctx context.Context, path, role string, task, result any) error {
 	output, err := command(ctx, path, role, task).Output()
 	if err != nil {

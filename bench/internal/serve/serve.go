@@ -66,7 +66,7 @@ type Counters struct{ Watches, Dialed, Open, MaxOpen int }
 type Server struct {
 	Config
 	lists   map[string][]byte // list responses by media type
-	initial []byte            // initial events of a streaming list, unless they are encoded on the fly
+	initial []byte            // initial events of a streaming list; nil if the events are encoded on the fly
 	events  [][2]string       // MODIFIED events, split where each event's resourceVersion is inserted
 	typed   []corev1.Pod      // the Pods of protobuf events
 

@@ -21,8 +21,8 @@ import (
 // interval is the duration of a simulation step. It results in about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run simulates the cluster until ctx is done. The same seed results in the same writes, unless other clients write to
-// the server. The cluster reacts to their writes, for example by replacing deleted Pods.
+// Run simulates the cluster until ctx is done. If no other client writes to the server, the same seed results in the
+// same writes. The cluster reacts to the writes of other clients, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -273,7 +273,8 @@ func merge(object, patch fields) {
 	}
 }
 
-// check panics if a write failed, unless the object has changed in the meantime. The next step then decides again.
+// check panics if a write failed. It ignores the error if another client has changed the object in the meantime,
+// because the next step then decides again.
 func check(err error, verb, resource string) {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if err != nil && (!ok || status.Code != http.StatusConflict && status.Code != http.StatusNotFound) {

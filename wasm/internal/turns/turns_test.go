@@ -206,8 +206,8 @@ func TestStartsAnotherTurnWithoutResponse(t *testing.T) {
 	})
 }
 
-// crowded returns a watch that takes turns with another watch, whose turns last one second. waits counts the calls of
-// Waits.
+// crowded returns a watch that takes turns with another watch. The turns of the other watch last one second. waits
+// counts the calls of Waits.
 func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	s := newSlots(1, 0)
 	<-s.free

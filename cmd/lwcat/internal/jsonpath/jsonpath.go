@@ -161,7 +161,8 @@ func compareNumbers(a, b string) (order int, ok bool) {
 	return cmp.Compare(x, y), err == nil && err2 == nil
 }
 
-// Fields returns the fields of the paths that begin at the object.
+// Fields returns the fields of each path that begins at the object. Paths in the body of a range begin at a value of
+// the range instead.
 func (t Template) Fields() (all [][]string) {
 	for _, n := range t {
 		if n.path != nil {

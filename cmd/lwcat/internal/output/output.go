@@ -38,7 +38,7 @@ type Options struct {
 	Color     bool
 	Terminal  bool // escape characters in values that a terminal would interpret
 
-	Namespaces bool // print a column with namespaces in tables, because the objects may have different ones
+	Namespaces bool // print a column with namespaces in tables, because the objects may be in different namespaces
 	Resources  bool // whether several resources are followed, so that the wide format needs a column with their names
 
 	Fields [][]string // set by New: paths of the fields that jsonpath prints

@@ -143,8 +143,8 @@ func (c *converter) fill() {
 	}
 }
 
-// event converts a watch event. If its object is a Table with one row, it replaces the Table with the row's object and
-// cells.
+// event converts a watch event. If the event contains a Table with one row, the row's object and cells replace the
+// Table.
 func (c *converter) event() ([]byte, error) {
 	event, err := c.value(c.tables.frame)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *converter) value(limit int) (lw.Value, error) {
 	return lw.ParseValue(text)
 }
 
-// failure replaces a decoder's error, because its message may contain values from the object.
+// failure replaces a decoder's error, because the error message may contain values from the object.
 func (c *converter) failure(err error) error {
 	switch {
 	case err == nil || err == errNoRows:
