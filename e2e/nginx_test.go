@@ -80,7 +80,7 @@ func startNginx(t *testing.T, nginx string, authority *certs.Authority, api stri
 	require.NoError(t, err)
 	defer socket.Close()
 	folder, address := t.TempDir(), listener.Addr().String()
-	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // the workers of nginx run as another user, but must be able to read the files
+	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755)) // nginx workers run as another user and read the files
 	require.NoError(t, os.Chmod(folder, 0o755))
 	writeSite(t, folder, nginx, authority, address, api)
 

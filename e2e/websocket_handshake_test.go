@@ -26,7 +26,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 		path   string
 		header []string
 		code   int
-		answer string // expected subprotocol of a 101 response, or expected reason in a Status; "bare" means no headers and no body
+		answer string // subprotocol of a 101 response, or reason in a Status; "bare" means no headers and no body
 	}{
 		"token in a header":           {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
 		"file origin":                 {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},

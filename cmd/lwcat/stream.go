@@ -121,7 +121,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	}
 	s.report(event, len(changes))
 	if event.Type == lw.Synced {
-		first := !s.synced // only the first list reports a missing object; later lists may be empty because the object was deleted
+		first := !s.synced // only the first list reports a missing object, because a relist may find the object deleted
 		s.synced = true
 		last = s.markListed() || last
 		if first && !last && s.store != nil && s.store.Len() == 0 {

@@ -254,7 +254,7 @@ func TestProtobufConnectionErrors(t *testing.T) {
 func TestProtobufLengthsAreLimited(t *testing.T) {
 	_, err := watch(t, []byte{0x10, 0, 0, 0})
 	require.ErrorIs(t, err, lw.ErrTooLarge)
-	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // includes the kind, because the client accepts items only after the kind
+	const podList = "k8s\x00\x0a\x0d\x0a\x02v1\x12\x07PodList\x12" // the client accepts items only after the kind
 	list := binary.AppendUvarint([]byte(podList), 1<<40)
 	err = listError(t, binary.AppendUvarint(append(list, 0x12), 1<<30))
 	require.ErrorIs(t, err, lw.ErrTooLarge)

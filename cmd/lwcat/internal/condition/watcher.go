@@ -15,7 +15,7 @@ import (
 type Watcher struct {
 	conditions []*Condition
 	matching   []map[objectKey]*lw.Object // for each condition, the objects that match it
-	unlisted   int                        // number of collections whose first list is not complete; above 0, "all" and "none" cannot hold
+	unlisted   int                        // number of incomplete first lists; while positive, "all" and "none" cannot hold
 	objects    int                        // number of existing objects in all collections
 	deleted    *lw.Object                 // the object that was deleted last, or nil; see Results
 }

@@ -204,7 +204,7 @@ type parser struct {
 	text   string
 	at     int
 	err    error
-	fields []string // names on the current path, as in Path.Fields; "*" marks the first step that is unknown without an object
+	fields []string // names on the current path, as in Path.Fields; "*" is a step that needs an actual object
 }
 
 func (p *parser) newPath() *Path {
