@@ -82,7 +82,8 @@ func (c *collection) run(transport lw.Transport) {
 func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], error) {
 	c.indexes = c.stringFields("indexes")
 	paths := c.stringFields("project")
-	// The projection must also keep the indexed fields. It validates their paths even if the host requests all fields.
+	// The projection must also keep the indexed fields. lw.Project also validates the paths of these fields, even if
+	// the host requests all fields.
 	projection, err := lw.Project(append(paths, c.stringFields("needs")...)...)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func (o *outputOptions) validate() (err error) {
 	return err
 }
 
-// flags returns the flags. Parsing them sets the fields of c.
+// flags returns lwcat's flags. The caller parses these flags, which sets the fields of c.
 func (c *config) flags(terminal bool) *pflag.FlagSet {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.SortFlags = false

@@ -19,8 +19,8 @@ import (
 // kubectlVerbs are the kubectl verbs that fromKubectl accepts.
 var kubectlVerbs = []string{"get", "list", "describe", "watch", "wait", "rollout"}
 
-// otherVerbs are kubectl commands that lwcat does not have. The error for them names the right command, instead of
-// saying that no such resource exists.
+// otherVerbs are kubectl commands that lwcat does not have. The error message for such a command names the right
+// command, instead of saying that no such resource exists.
 var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificate cluster-info config cordon cp create debug delete diff drain edit exec explain expose label logs patch port-forward proxy replace run scale set taint top uncordon")
 
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"

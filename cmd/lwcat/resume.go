@@ -151,7 +151,8 @@ func (f *resumeFile) add(collection string, event *lw.Event[*lw.Object], changes
 	}
 }
 
-// commit moves the pending entries to the store. The printer calls it after flushing their events.
+// commit moves the pending entries to the store. The printer calls commit after it has flushed the events of these
+// entries.
 func (f *resumeFile) commit() {
 	for _, entry := range f.pending {
 		if entry.deleted {

@@ -45,8 +45,8 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 	}
 }
 
-// members compares the members of both values: first those of the new value, then those that only the old value
-// has. A missing member is the zero Value.
+// members compares the members of both values. It begins with the members of the new value, and then compares the
+// members that only the old value has. A missing member is the zero Value.
 func (c *comparison) members(path Path, before, after members) {
 	_, removed := before.shared(after)
 	for _, name := range slices.Concat(after.names, removed) {

@@ -103,7 +103,7 @@ func TestOtherResponsesAreUnchanged(t *testing.T) {
 	require.EqualError(t, err, "the response is not valid: expected a Table")
 }
 
-// TestMalformedTables checks that a malformed table fails like a malformed list.
+// TestMalformedTables checks that a malformed Table causes the same kind of error as a malformed list.
 func TestMalformedTables(t *testing.T) {
 	table := `{"kind":"Table","metadata":{},"rows":[{"cells":[1],"object":{"a":1}},{"cells":[1]}]}`
 	for cut := range len(table) {
