@@ -1,5 +1,5 @@
-// Package builtin lists the built-in resources of Kubernetes and their Go types, so that packages can know them without
-// importing k8s.io/api.
+// Package builtin lists the built-in resources of Kubernetes and their Go types, so that other packages can look them
+// up without importing k8s.io/api.
 package builtin
 
 import (
@@ -33,7 +33,8 @@ func All() iter.Seq[Resource] {
 	}
 }
 
-// row describes the resources of an API group that have the same versions and scope, which makes the table much shorter.
+// row describes all resources of an API group that have the same versions and scope. Such rows make the table much
+// shorter than one row per resource.
 type row struct {
 	source, group string // source is the import path of the Go types without the version
 	namespaced    bool

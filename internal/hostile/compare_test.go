@@ -55,8 +55,9 @@ func (j *judge) compare(e lw.Event[*lw.Object]) {
 	}
 }
 
-// difference describes how the store differs from the server's latest state. It returns the previous result if neither
-// can have changed since then, because tests call it for every second of simulated time.
+// difference describes how the store differs from the server's latest state. Tests call it for every second of
+// simulated time. To save time, it returns the previous result if neither the store nor the server can have changed
+// since then.
 func (j *judge) difference() string {
 	if revision := j.world.now(); !j.compared.Equal(j.heard) || j.comparedTo != revision {
 		j.compared, j.comparedTo, j.differs = j.heard, revision, differ(j.store.Snapshot(), j.world.latest())

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hijack takes over the connection, so that steps can write bytes that net/http would not. It cancels the call when the
-// client disconnects, because net/http no longer does.
+// hijack takes over the connection, so that steps can write bytes that net/http would not. It also cancels the call
+// when the client disconnects, because net/http does not watch a hijacked connection.
 func (c *call) hijack() {
 	conn, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {
@@ -25,10 +25,11 @@ func (c *call) hijack() {
 	}()
 }
 
-// raw returns a step that lets write send arbitrary bytes, and then closes the connection. It needs a network.
+// raw returns a step that takes over the connection, takes the step `write` to send arbitrary bytes, and closes the
+// connection. It works only over a network.
 func raw(write step) step { return do((*call).hijack, write, abort) }
 
-// say sends bytes over a connection that the call has taken over.
+// say sends bytes over the connection that hijack has taken over.
 func (c *call) say(text string) {
 	if _, err := io.WriteString(c.conn, text); err != nil {
 		abort(c)
@@ -42,8 +43,8 @@ func handshake(r *http.Request) string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n"
 }
 
-// encodeFrame returns a WebSocket frame without a mask, because servers must not mask frames. The payload must be
-// shorter than 64 KiB.
+// encodeFrame returns an unmasked WebSocket frame, because servers must not mask frames. The payload must be shorter
+// than 64 KiB.
 func encodeFrame(opcode byte, payload string) string {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {
@@ -52,7 +53,8 @@ func encodeFrame(opcode byte, payload string) string {
 	return string(head) + payload
 }
 
-// control returns a step that writes a control frame to a WebSocket. It breaks other connections.
+// control returns a step that writes a control frame to a WebSocket. If the connection is not a WebSocket, the step
+// breaks it.
 func control(opcode byte, payload string) step {
 	return func(c *call) {
 		begin(c)

@@ -12,7 +12,7 @@ var (
 	expired = failed(410, "Expired", "too old resource version")
 
 	// freshToken is the Status for an expired continue token. Like kube-apiserver's, it contains a new token, which
-	// continues the list at a later resourceVersion. A client that used it would get an inconsistent list.
+	// continues the list at a later resourceVersion. A client that uses the new token gets an inconsistent list.
 	freshToken = strings.Replace(gone, `"metadata":{}`, `"metadata":{"continue":"1024/3"}`, 1)
 )
 

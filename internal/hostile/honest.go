@@ -15,8 +15,9 @@ var tooLarge = Status(504, "Timeout", "Timeout: Too large resource version", Too
 
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// requested returns the revision at which the response starts: the latest one for a streaming list, and otherwise the one
-// for the requested resourceVersion. An unknown resourceVersion counts as one in the far future.
+// requested returns the revision at which the response starts. For a streaming list, this is the latest revision.
+// Otherwise, it is the revision of the requested resourceVersion. If the collection never had that resourceVersion, it
+// counts as a revision in the far future.
 func (c *call) requested() int {
 	if c.streaming() {
 		return c.now()
@@ -57,7 +58,7 @@ func (c *call) added(entries []revlog.Entry[int]) {
 	}
 }
 
-// page is a page of a list.
+// page is the content of a list response. A list may consist of several pages.
 type page struct {
 	at    int // revision
 	items []string
@@ -86,14 +87,15 @@ func (c *call) writePage(p *page) { c.write(List(c.version(p.at), p.next, p.item
 
 // list responds with the requested page of the list.
 func list(c *call) {
-	if c.q.Get("limit") != "1" { // limit 1 is a check, which does not return the changes that the client has missed
+	if c.q.Get("limit") != "1" { // limit 1 means a check, after which the client still lacks the missed changes
 		c.mustList.Store(false)
 	}
 	c.writePage(c.page())
 }
 
 // follow writes all changes after c.from as they happen, and a bookmark every minute. It sends no bookmarks to a watch
-// that requested no resourceVersion or a future one. It returns after the requested timeout.
+// that requested no resourceVersion, or one that the server has not reached yet. It returns after the requested
+// timeout.
 func follow(c *call) {
 	from := c.from
 	c.feed(time.Minute, func(c *call) {

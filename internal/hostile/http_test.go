@@ -29,7 +29,8 @@ func (c *call) text() string {
 	return c.document()
 }
 
-// onWatches returns a step that lets write answer watches and streaming lists with arbitrary bytes. Lists are correct.
+// onWatches returns a step that answers watches and streaming lists with the arbitrary bytes that `write` sends. It
+// answers ordinary lists correctly.
 func onWatches(write step) step { return answer(raw(write), list, raw(write)) }
 
 func TestRecoversFromBrokenHTTP(t *testing.T) {

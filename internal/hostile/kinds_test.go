@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// widgets is a custom resource whose kind can change. A proxy can also pretend that it has changed.
+// widgets is a custom resource whose kind can change. A proxy can also pretend that the kind has changed.
 type widgets struct {
 	*Server
 	kind   atomic.Pointer[string] // kind of the objects in responses

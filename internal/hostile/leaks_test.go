@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// form is a way in which the server changes the token before it sends it back. For example, the server encodes or
-// truncates it.
+// form describes how the server changes the token before it echoes the token. For example, the server encodes or
+// truncates the token.
 type form struct {
 	name string
 	of   func(string) string
@@ -47,7 +47,7 @@ func leaks(t *testing.T) func(string) {
 	}
 }
 
-// echo returns a server that repeats each request's token in its response. Successive responses use successive forms.
+// echo returns a server that repeats each request's token in its response. Each response uses the next form.
 func echo(forms []form, name, does string, write func(c *call, secret string)) Scenario {
 	return Scenario{Name: name, Does: does, Lies: true, serve: raw(func(c *call) {
 		text := strings.TrimPrefix(c.request.Header.Get("Authorization"), "Bearer ")

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless returns a handler that measures the heap while it writes head and about 24 MiB of filler. It does so for its
-// first three requests, and resets all later connections.
+// endless returns a handler that writes head and about 24 MiB of filler, and measures the heap as it writes. It does so
+// for the first three requests. It resets the connections of all later requests.
 func endless(heap *memory.Heap, head, filler string) func(c *call) {
 	block := strings.Repeat(filler, 1<<16/len(filler)+1)
 	return func(c *call) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The other tests play these scenarios in memory. Over a network, broken connections cause different errors. The
-// runs over WebSocket end early to save time.
+// The other tests play these scenarios in memory. This test plays them over a network, because broken connections cause
+// different errors there. The runs over WebSocket end early to save time.
 func TestRecoversOverHTTPAndWebSocket(t *testing.T) {
 	t.Parallel()
 	for transport, end := range map[string]time.Duration{"HTTP": 0, "WebSocket": early} {

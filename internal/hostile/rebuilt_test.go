@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// transports contains the ways to reach the rebuilt server. The server itself behaves.
+// transports contains the ways to reach the rebuilt server. The server behaves correctly in all of them.
 var transports = map[string]Scenario{
 	"memory":    {},
 	"HTTP":      {network: true},

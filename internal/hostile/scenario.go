@@ -14,8 +14,9 @@ import (
 //
 // Set Lies if a correct client can end up with a wrong copy, because the server omits events or sends events that are
 // false but well-formed. The checks then forgive the wrong copy, but the client must correct it with its next list.
-// Without Lies, the client must detect the misbehavior, or it must not matter. Set Restart in addition if a client may
-// remember a resourceVersion that the behaving server has not reached yet. It notices that only at a later request.
+// Without Lies, the client must either detect the misbehavior or be unaffected by it. Also set Restart if a client may
+// remember a resourceVersion that the server, once it behaves, has not reached yet. The client notices this only at a
+// later request, so the recovery takes longer.
 type Scenario struct {
 	Name    string
 	Does    string  // the misbehavior
@@ -28,7 +29,7 @@ type Scenario struct {
 
 	slow     bool // objects take minutes to arrive, but the stream must not report lw.ErrSilent, because bytes arrive
 	nameless bool // sends lists without a resourceVersion, so the store cannot be compared with the server's state
-	format        // of the names and resourceVersions
+	format        // determines the names and resourceVersions
 	serve    step // responds to a request while the server misbehaves
 
 	network bool // requests use connections instead of memory
@@ -50,7 +51,7 @@ const (
 	issues    = "https://github.com/kubernetes/kubernetes/issues/"
 )
 
-// sourced sets the source of the scenarios that have none.
+// sourced sets Source in each of the scenarios that does not have one.
 func sourced(source string, scenarios []Scenario) []Scenario {
 	for i := range scenarios {
 		scenarios[i].Source = cmp.Or(scenarios[i].Source, source)
@@ -62,7 +63,7 @@ func sourced(source string, scenarios []Scenario) []Scenario {
 // with 12 to 40 objects have several pages.
 const pageSize = 7
 
-// All returns the scenarios that can be played in memory. The first server is always correct.
+// All returns the scenarios that can be played in memory. The server of the first scenario is always correct.
 func All() []Scenario {
 	return slices.Concat(correctServers(), wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers())
 }

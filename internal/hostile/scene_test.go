@@ -25,13 +25,13 @@ var ordinary = lw.Options{NoStreamingList: true, PageSize: pageSize}
 // hostileFor is how long a server misbehaves.
 const hostileFor = 10 * time.Minute
 
-// early is when each server's second run cancels its context. It is an odd time, so that it does not coincide with the
-// intervals of the scenarios.
+// early is the time at which the second run of each scenario cancels its context. The value is irregular, so that the
+// cancellation does not coincide with anything that a scenario does at regular intervals.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
-// play runs each server twice. The first run lasts until the server has stopped misbehaving and the store has
-// recovered. The second run cancels the context early. If a server supports streaming lists, play runs it twice
-// more with a client that requests ordinary lists.
+// play runs each scenario twice. The first run lasts until the server has stopped misbehaving and the store has
+// recovered. The second run cancels the context early. If a server supports streaming lists, play runs it twice more
+// with a client that requests ordinary lists.
 func play(t *testing.T, scenarios []Scenario) {
 	t.Parallel()
 	for _, s := range scenarios {
@@ -152,8 +152,8 @@ func (s *Scenario) recovers(t *testing.T, m *Server, j *judge) {
 	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.Does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
 }
 
-// unversioned checks the store every second for ten minutes. While a watch is open, a store without a
-// resourceVersion may differ from the server for at most a minute. Otherwise, unversioned records a fault.
+// unversioned checks the store every second for ten minutes. It records a fault if a store without a resourceVersion
+// differs from the server for more than a minute while a watch is open.
 func (j *judge) unversioned() {
 	wrong := time.Time{}
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {

@@ -46,8 +46,8 @@ func (s *Scenario) Start() *Server {
 	return server
 }
 
-// Behave ends the misbehavior. If relist is set, watches return 410 until the next list, so that a client that believed
-// wrong data replaces it.
+// Behave ends the misbehavior. If relist is set, watches return 410 until the next list, so that a client replaces any
+// wrong data that it has accepted.
 func (s *Server) Behave(relist bool) {
 	s.mustList.Store(relist)
 	s.honest.Store(true)
@@ -56,8 +56,8 @@ func (s *Server) Behave(relist bool) {
 // Behaves reports whether Behave has been called.
 func (s *Server) Behaves() bool { return s.honest.Load() }
 
-// Open returns a number that is zero if no request is in progress. Tests use it to find requests that a client has
-// leaked.
+// Open returns zero if no request is in progress, and otherwise a positive number. Tests use it to find requests that a
+// client has leaked.
 func (s *Server) Open() int { return int(s.open.Load()) }
 
 // call is a request and its response. Only the goroutine that handles the request may use it.
@@ -69,7 +69,7 @@ type call struct {
 	watch   bool       // the request is a watch or a streaming list
 	nth     int        // number of the list or watch, from 1; lists and watches are counted separately
 	from    int        // revision of a streaming list, or else of the requested resourceVersion
-	sent    int        // revision whose changes the watch has sent
+	sent    int        // revision up to which the watch has sent all changes
 	ctx     context.Context
 	cancel  context.CancelFunc
 	begun   bool     // the header was sent

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// step sends a part of a response, or waits. Scenarios combine steps, so that most of them need no code of their own.
-// The response ends cleanly after its last step.
+// step sends a part of a response, or waits. Scenarios combine steps, so most scenarios need no additional code. The
+// response ends cleanly after its last step.
 type step func(c *call)
 
 // do returns a step that takes the given steps.
@@ -38,11 +38,12 @@ func answer(watch, list, stream step) step {
 // watches returns a step that answers watches with the given steps, and lists correctly.
 func watches(steps ...step) step { return answer(do(steps...), correct, correct) }
 
-// lists returns a step that answers lists with the given steps. Streaming lists are correct; see expiring for watches.
+// lists returns a step that answers ordinary lists with the given steps. It answers streaming lists correctly. Watches
+// expire, so that the client relists; see expiring.
 func lists(steps ...step) step { return answer(expiring, do(steps...), correct) }
 
-// streams returns a step that answers streaming lists with the given steps. Other lists are correct; see expiring for
-// watches.
+// streams returns a step that answers streaming lists with the given steps. It answers ordinary lists correctly.
+// Watches expire, so that the client relists; see expiring.
 func streams(steps ...step) step { return answer(expiring, list, do(steps...)) }
 
 // turns returns a step that takes the given steps in turn, one per request. Lists and watches take separate turns. The
@@ -51,7 +52,7 @@ func turns(steps ...step) step {
 	return func(c *call) { steps[c.nth%len(steps)](c) }
 }
 
-// later returns a step that is only taken for the second page of a list and for later pages.
+// later returns a step that takes the given step only for the second and later pages of a list.
 func later(step step) step {
 	return func(c *call) {
 		if c.q.Get("continue") != "" {
@@ -111,7 +112,7 @@ func news(c *call) {
 	}
 }
 
-// nth is a placeholder in a text. Each list or watch replaces it with another one of the step's values.
+// nth is a placeholder in a text. Each list or watch replaces the placeholder with the next of the step's values.
 const nth = "<nth>"
 
 // pick returns the value that replaces nth in this call, or "" if there are no values.
@@ -127,7 +128,7 @@ func send(text string, values ...string) step {
 	return func(c *call) { c.write(strings.ReplaceAll(text, nth, c.pick(values))) }
 }
 
-// reject returns a step that sends an error response. Each response uses another one of the values for Retry-After.
+// reject returns a step that sends an error response. Each response uses the next of the values for Retry-After.
 func reject(code int, text string, retryAfter ...string) step {
 	return func(c *call) { c.reject(code, c.pick(retryAfter), text) }
 }
@@ -155,11 +156,12 @@ func (c *call) whole(revision int) { c.writePage(&page{revision, c.items(c.at(re
 // edit changes a text before it is sent. It returns the new text, or "" to send nothing.
 type edit func(c *call, text string) string
 
-// edited returns a step after which edit changes the texts of later steps. If edit is nil, they stay unchanged.
+// edited returns a step that makes `edit` change every text that later steps send. If edit is nil, later steps send
+// their texts unchanged.
 func edited(edit edit) step { return func(c *call) { c.edit = edit } }
 
-// replace returns a step after which each match of a regular expression in the texts of later steps is replaced. In the
-// replacement, one of the values replaces nth.
+// replace returns a step that makes later steps replace each match of a regular expression in their texts. The
+// replacement may contain nth.
 func replace(pattern, with string, values ...string) step {
 	compiled := regexp.MustCompile(pattern)
 	return edited(func(c *call, text string) string {

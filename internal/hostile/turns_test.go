@@ -11,8 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The server behaves like another randomly chosen scenario for each request. Scenarios with wrong data are left out, so
-// that the test can compare the store after each event.
+// For each request, the server follows a randomly chosen scenario. Scenarios with wrong data are left out, so that the
+// test can compare the store after each event.
 func TestRecoversFromRandomSequencesOfServers(t *testing.T) {
 	t.Parallel()
 	var scenarios []Scenario

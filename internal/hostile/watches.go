@@ -15,13 +15,13 @@ func correctServers() []Scenario {
 	})
 }
 
-// modified returns a MODIFIED event for the first object at the given resourceVersion.
+// modified returns a MODIFIED event that gives the first object this resourceVersion.
 func modified(version string) string {
 	return frame("MODIFIED", Object(namespace, "cm-0001", "u-7", version, "", "1"))
 }
 
-// The steps of these scenarios are documented in steps.go and honest.go. A scenario needs Lies or Restart under the
-// conditions that Scenario names.
+// The steps of these scenarios are documented in steps.go and honest.go. The documentation of Scenario explains when to
+// set Lies or Restart.
 
 func wrongWatches() []Scenario {
 	return sourced(detection, []Scenario{
@@ -83,7 +83,7 @@ func shortWatches() []Scenario {
 		{Name: "white-space", Does: "sends nothing but one byte of white space every 30 seconds", Source: issues + "65012", Causes: []error{lw.ErrSilent},
 			serve: watches(repeat(30*time.Second, send(" ")))},
 		{Name: "slow-bytes", Does: "sends events at one byte per second", slow: true, serve: watches(edited(drip), follow)},
-		// After Behave, abort ends the object, because the client would wait for its end forever.
+		// After Behave, abort breaks the connection. Otherwise the client would wait forever for the end of the object.
 		{Name: "endless-object", Does: "sends an endless object at 10 kB per second",
 			serve: watches(send(`{"type":"ADDED","object":{"data":"`), repeat(time.Second, send(strings.Repeat("x", 10_000))), abort)},
 		{Name: "blank-object", Does: "sends the start of an object and then one byte of white space per second", Causes: []error{lw.ErrSilent},

@@ -23,8 +23,8 @@ import (
 // token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// source returns a transport to the server. search fails the test if a string contains the token. It is nil in
-// memory, where requests carry no token. stop closes the transport.
+// source returns a transport to the server. search fails the test if a string contains the token. In memory, search is
+// nil, because requests carry no token. stop closes the transport.
 func (s *Scenario) source(t *testing.T, m *Server) (client lw.Transport, search func(string), stop func()) {
 	if !s.network {
 		memory, err := lwhttp.New("http://api.test", &lwhttp.Options{Client: &http.Client{Transport: m}})
@@ -109,8 +109,8 @@ func (n *network) Close() error {
 
 func (n *network) Addr() net.Addr { return &net.TCPAddr{} }
 
-// ServeHTTP rejects requests without the token. Requests to other hosts have none, because the client must not send it
-// there.
+// ServeHTTP rejects requests without the token. Requests to other hosts do not need the token, because the client must
+// not send it there.
 func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Host == "api.test" && r.Header.Get("Authorization") != "Bearer "+token || r.Host != "api.test" && n.server.honest.Load() {
 		w.WriteHeader(http.StatusUnauthorized)

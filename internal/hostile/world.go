@@ -19,7 +19,7 @@ const (
 )
 
 // change is a write to the collection. Its value is the revision of the write that last set the object's content. A
-// deletion does not set it, so the value stays the same.
+// deletion does not set the content, so its value equals that of the previous write.
 type change = revlog.Event[int]
 
 var eventTypes = [...]string{revlog.Created: "ADDED", revlog.Updated: "MODIFIED", revlog.Deleted: "DELETED"}
@@ -45,8 +45,8 @@ type World struct {
 	made      int // number of objects created so far; part of each new object's name
 }
 
-// firstRevision precedes all changes of a world. It is not zero, so that clients can also be tested with resourceVersions
-// that the collection never had.
+// firstRevision precedes all changes of a world. It is not zero, so that tests can also use lower resourceVersions,
+// which the collection never had.
 const firstRevision = 1000
 
 // newWorld returns a collection of 24 objects.
@@ -127,7 +127,7 @@ func (w *World) Pause() (pause time.Duration) {
 	return pause
 }
 
-// remove deletes the object whose name comes first in the order.
+// remove deletes the object whose name sorts first.
 func (w *World) remove() {
 	w.lock(func() { w.write(revlog.Deleted, w.entries(w.log.Revision())[0].Key) })
 }

@@ -63,7 +63,7 @@ func Borrow(ctx context.Context, question string) (s *Stream, text string, err e
 	if _, err = s.opened(); err == nil {
 		n, err = s.Read(part)
 	}
-	if err != nil && err != io.EOF { // an empty answer ends at once
+	if err != nil && err != io.EOF { // io.EOF only means that the answer is empty
 		_ = s.Close()
 		return nil, "", err
 	}

@@ -1,8 +1,8 @@
 //go:build js
 
 // Package jsx contains all calls to JavaScript. wasm/glue.js implements streams of bytes, so only numbers and bytes
-// cross the boundary between Go and JavaScript. A call that would block returns pending instead, because Go and
-// JavaScript share one thread.
+// cross the boundary between Go and JavaScript. Go and JavaScript share one thread, so a call cannot block. It returns
+// pending instead.
 package jsx
 
 import (
@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// wasm/glue.js implements these functions. They do not retain their arguments.
+// wasm/glue.js implements these functions. These functions do not retain their arguments.
 
 //go:wasmimport listwatch open
 func open(url string) (id int32)

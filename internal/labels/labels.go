@@ -18,7 +18,7 @@ type requirement struct {
 	limit    int64 // operand of "<" and ">"
 }
 
-// Matches reports whether a set of labels meets all requirements. The function get looks up a label in this set.
+// Matches reports whether a set of labels meets all requirements. The function `get` looks up a label in this set.
 func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
 	for i := range s {
 		value, ok := get(s[i].key)
@@ -29,7 +29,7 @@ func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
 	return true
 }
 
-// holds reports whether a label value meets the condition, without regard to negate.
+// holds reports whether a label value meets the condition. It ignores negate, which the caller applies to the result.
 func (r *requirement) holds(value string) bool {
 	switch r.operator {
 	case "":

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// To returns up to three of the names, the most similar to name first. Names that contain name, or are contained in it,
-// come before all others, which are sorted by edit distance.
+// To returns up to three of the names, starting with the one that is most similar to name. Names that contain name or
+// are contained in it come first. The other names are sorted by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
 	return names[:min(3, len(names))]
 }
 
-// Likely is like To, but omits names that are probably not meant, because their edit distance exceeds a quarter of the
-// length of name, rounded up.
+// Likely is like To, but omits names that the user probably did not mean. The edit distance of such a name exceeds a
+// quarter of the length of name, rounded up.
 func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+3)/4 })
 }

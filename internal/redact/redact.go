@@ -14,9 +14,9 @@ type Secrets []string
 // mark replaces each secret in the text.
 const mark = "…"
 
-// whole is a length in bytes. A secret that is at least this long is always redacted, and so is a prefix of this
-// length, because a server may truncate its message. A shorter secret is redacted only if it is a whole word, because
-// it may also occur in harmless words.
+// whole is a length in bytes. A secret that is at least this long is always redacted. Its prefixes of at least this
+// length are redacted, too, because a server may truncate its message in the middle of the secret. A shorter secret is
+// redacted only if it is a whole word, because it may also occur within harmless words.
 const whole = 8
 
 // Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.

@@ -11,7 +11,7 @@ type Cursor[V any] struct {
 }
 
 // Watch returns a cursor for the events of a collection after revision. It returns [ErrCompacted] if these events have
-// been compacted. A future revision is valid: the cursor skips all events up to that revision.
+// been compacted. The revision may be in the future: the cursor then skips all events up to that revision.
 func (l *Log[V]) Watch(name string, revision int64) (*Cursor[V], error) {
 	if revision < l.compacted {
 		return nil, ErrCompacted

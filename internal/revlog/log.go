@@ -66,8 +66,8 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision returns the current revision. The next write increments it by one. So a caller can put the revision of a
-// write into the written value, for example as the resourceVersion.
+// Revision returns the current revision. Because the next write increments it by one, a caller knows the revision of a
+// write in advance. For example, an API server can store it in the object as the resourceVersion.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
@@ -147,8 +147,8 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 // ignores a lower revision.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact removes the history before revision, but keeps the state at revision readable. If revision is in the future,
-// Compact uses the current revision. It does nothing if revision is already compacted.
+// Compact removes the history before revision, but keeps the state at revision readable. If that revision is in the
+// future, Compact uses the current revision. It does nothing if revision is already compacted.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {
@@ -195,7 +195,7 @@ func (l *Log[V]) write(c *collection[V], event Event[V]) Entry[V] {
 	return event.Entry
 }
 
-// expect returns the live entry of a key. Unless revision is zero, the entry must have this revision.
+// expect returns the live entry of a key. If revision is not zero, the entry must have this revision.
 func (c *collection[V]) expect(key string, revision int64) (Entry[V], error) {
 	e, ok := c.live[key]
 	if !ok {
@@ -213,7 +213,7 @@ func (c *collection[V]) after(revision int64) int {
 }
 
 // before returns the first event after revision for each key with the prefix. The Prev of this event is the key's entry
-// at revision. Keys without such an event have not changed since.
+// at revision. Keys without such an event have not changed since then.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

@@ -185,7 +185,7 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	})
 }
 
-// apply performs the operation op on the log. If it succeeds, apply repeats it on the model.
+// apply performs the operation op on the log. If the operation succeeds, apply repeats it on the model.
 func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	key := string('a' + rune(op>>3%8))
 	switch op % 8 {

@@ -29,7 +29,7 @@ import (
 
 var configMaps = lw.Resource{Version: "v1", Plural: "configmaps"}
 
-// recorder collects values in every format that a program could log.
+// recorder collects values in every format in which a program could log them.
 type recorder struct{ strings.Builder }
 
 func (s *recorder) say(values ...any) {

@@ -58,8 +58,8 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	return own.URL
 }
 
-// handler returns the handler of the server. object is the data of its Secret. Redirects go to the URL other or to a
-// closed port, with the query login.
+// handler returns the server's handler. object is the data of its Secret. Redirects go to the URL `other` or to a
+// closed port, with login as the query.
 func handler(api http.Handler, token, object, other, login string) http.Handler {
 	mux := http.NewServeMux()
 	ok := func(w http.ResponseWriter, r *http.Request) {

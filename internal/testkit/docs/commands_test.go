@@ -82,8 +82,8 @@ var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0
 
 // pattern returns a regular expression that matches the printed output. shown is the output in the document. Times,
 // durations, UIDs and the width of spaces may differ. "…" represents any text or, alone on a line, any lines. If shown
-// is empty, any output matches. A command that must be interrupted may print more than shown. In a block marked "like",
-// numbers may differ and lines may be added.
+// is empty, any output matches. A command that must be interrupted may print more than the document shows. In a block
+// marked "like", numbers may differ and lines may be added.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {

@@ -93,7 +93,7 @@ var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 func TestLinksHaveTargets(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
-	for _, file := range files { // without code spans, because Go code such as codec.JSON[*Pod](nil) looks like a link
+	for _, file := range files { // skips code spans, because Go code such as codec.JSON[*Pod](nil) looks like a link
 		for _, match := range link.FindAllStringSubmatch(Span.ReplaceAllString(prose(t, file), ""), -1) {
 			to, heading, _ := strings.Cut(match[1], "#")
 			if strings.Contains(to, "://") {
@@ -111,7 +111,8 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// orReadable returns target, or one of its files if target is a folder, so that the caller can read it.
+// orReadable returns a path that the caller can read as a file: target itself, or one of its files if target is a
+// folder.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))

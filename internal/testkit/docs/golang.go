@@ -90,7 +90,7 @@ func (c *Compiler) Check(b Block) error {
 }
 
 var (
-	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may also match other strings, which go list -e ignores
+	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may also match strings that are not import paths; go list -e ignores these
 	importDecls = regexp.MustCompile(`^(?:import (?:\([^)]*\)|.*)\n\s*)*`)
 	leftOutLine = regexp.MustCompile(`(?m)^\s*…$`)
 	leftOutBody = regexp.MustCompile(`\{ … \}`)

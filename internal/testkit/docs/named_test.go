@@ -16,8 +16,8 @@ var (
 	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
 )
 
-// missing returns an error if name looks like a test, for example lw/TestList, or like a file path, but does not
-// exist. A path may be relative to the repository's root or to file's folder.
+// missing returns an error if name looks like the name of a test, for example lw/TestList, or like a file path, but no
+// such test or file exists. A path may be relative to the repository's root or to file's folder.
 func missing(file, name string) error {
 	if match := testSpan.FindStringSubmatch(name); match != nil {
 		if !hasTest(match[1], "Test|Fuzz|Example|Benchmark", "^"+match[2]+"$") {

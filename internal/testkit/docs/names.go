@@ -77,7 +77,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 	return true, nil
 }
 
-// Row is a row of a Markdown table.
+// Row is a row of a Markdown table, together with the table's header.
 type Row struct {
 	Header, Cells []string // slices of the same length
 	Text          string

@@ -86,8 +86,8 @@ func (s *shell) Write(p []byte) (int, error) {
 	}
 }
 
-// printed returns the output that has not been compared yet, whether the command has exited, and its exit status.
-// before is the result of begin.
+// printed returns the output that has not been compared yet, whether the command has exited, and the command's exit
+// status. The argument `before` is the result of begin.
 func (s *shell) printed(before int) (text string, done bool, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,8 @@ func (s *shell) drop(n int) {
 	s.out = s.out[n:]
 }
 
-// begin starts a command. It returns how many commands had exited before, so that printed notices when this one exits.
+// begin starts a command. It returns the number of commands that have exited so far. When that number grows, the method
+// `printed` knows that this command has exited.
 func (s *shell) begin(text string) (before int) {
 	_ = os.Remove(s.pid)
 	s.mu.Lock()

@@ -59,7 +59,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	return true, nil
 }
 
-// makes returns an error if the Makefile in folder lacks a target or variable in words, the arguments of make.
+// makes returns an error if a target or variable in words, the arguments of make, is not in the Makefile of folder.
 func makes(folder string, words []string) error {
 	text, err := os.ReadFile(filepath.Join(root, folder, "Makefile"))
 	if err != nil {

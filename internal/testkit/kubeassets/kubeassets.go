@@ -19,8 +19,8 @@ const script = "#!/bin/sh\nexec '%s/kube' %s \"$@\"\n"
 
 // Locate returns the folder that contains the programs kube and kubectl. root is the repository's root.
 func Locate(root string) (folder string, err error) {
-	// The folder's name contains a hash, which only the script can compute. Reading KUBE lets go test know that its cached
-	// results depend on this variable.
+	// The folder's name contains a hash, which only the script can compute. Because this function reads KUBE, go test
+	// knows that its cached results depend on this variable.
 	where := exec.Command(filepath.Join(root, "e2e", "build.sh"), "--where")
 	where.Env = append(os.Environ(), "KUBE="+os.Getenv("KUBE"))
 	output, err := where.Output()

@@ -30,8 +30,8 @@ func Main(m *testing.M, cleanups ...func()) {
 // find waits until no unexpected goroutines are left, or returns an error after the timeout. goleak alone waits
 // only half a second, which is too short on a busy machine.
 func find(timeout time.Duration) error {
-	// On js/wasm, the runtime keeps one goroutine that waits for events. It is the only one whose top frame is
-	// runtime.gopark.
+	// On js/wasm, the runtime keeps one goroutine that waits for events. Only that goroutine has runtime.gopark as its top
+	// frame.
 	jsEvents := goleak.IgnoreTopFunction("runtime.gopark")
 	for deadline := time.Now().Add(timeout); ; {
 		if err := goleak.Find(jsEvents); err == nil || time.Now().After(deadline) {

@@ -38,8 +38,8 @@ type Server struct {
 	started map[string]*exec.Cmd // by the name in the script
 }
 
-// Run runs each script in folder with its own server. newServer must use the environment's Defer to stop the
-// server. The test's main function must register lwcat as a testscript command.
+// Run runs each script in folder with a separate server. newServer must use the environment's Defer to stop the server.
+// The test's main function must register lwcat as a testscript command.
 func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.Env) (*Server, error)) {
 	testscript.Run(t, testscript.Params{
 		Dir: folder,

@@ -14,7 +14,7 @@ var ErrEnough = errors.New("memory: the reader has reached its byte limit")
 // Endless is a reader that returns First once and then repeats Then. After about Most bytes, it returns ErrEnough.
 type Endless struct {
 	First, Then string
-	Most        int64  // limit in bytes; Read completes the current Then before it returns ErrEnough
+	Most        int64  // limit in bytes; Read may exceed it to complete the current repetition of Then
 	Heap        *Heap  // measures the heap after each MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Run runs a test that needs files to which the user has no access. Root can access all files, and CI runs as root. If
-// the process runs as root, Run therefore starts the test binary again as the user nobody, and that process runs only
-// the test t.
+// Run runs a test that needs files to which the user has no access. Root can access all files, and CI runs as root.
+// Therefore, if the process runs as root, Run starts the test binary again as the user nobody. The new process runs
+// only the test t.
 func Run(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -24,7 +24,8 @@ func Run(t *testing.T, test func(t *testing.T)) {
 	}
 	const user = 65534
 	folder := t.TempDir()
-	// The test binary is copied to a separate folder, because the user nobody cannot enter its folder or t.TempDir.
+	// The test binary is copied to a separate folder, because the user nobody cannot enter the binary's original folder or
+	// t.TempDir.
 	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755))
 	require.NoError(t, os.Chown(folder, user, user))
 	program, err := os.ReadFile(os.Args[0])

@@ -1,8 +1,8 @@
 // Package published keeps benchmark results in bench/results, and copies them into the documents. Its test fails if a
 // figure in a document differs from the last saved result.
 //
-// Comments in a document name its figures, so there is no separate list of figures. A comment with the name of a run
-// precedes each table. In the table, the first cell of a row and the header of a column name a figure:
+// Comments in a document name the document's figures, so there is no separate list of figures. Each table follows a
+// comment with the name of a run. In the table, the first cell of a row and the header of a column name a figure:
 //
 //	<!--start-->
 //	| | listwatch | client-go |
@@ -89,7 +89,7 @@ func Check(root, run string, results Results) error {
 
 func file(root, run string) string { return filepath.Join(root, "bench", "results", run+".json") }
 
-// update returns the text of each document with the figures of one run, and the figures that the documents use.
+// update returns each document's text with the figures of one run inserted, and those figures that the documents use.
 func update(root, run string, results Results) (texts map[string]string, used Results, err error) {
 	texts, used = map[string]string{}, Results{}
 	for _, document := range documents {
@@ -122,7 +122,7 @@ var (
 	inSentence = regexp.MustCompile(`(?:not measured|[\d.,]+(?:\s+to\s+[\d.,]+)?)(<!--([a-z]+): ([^|>]+) \| ([^>]+)-->)`)
 )
 
-// fill returns a document's text with the figures of one run.
+// fill returns a document's text with the figures of one run inserted.
 func fill(text, run string, get func(figure string) []float64) string {
 	lines := strings.SplitAfter(text, "\n")
 	table, header := "", []string(nil) // run and header of the current table
@@ -149,8 +149,8 @@ func fill(text, run string, get func(figure string) []float64) string {
 	})
 }
 
-// fillRow returns the line of a table's row. If the row contains a goal, which is the maximum of its ratios, fillRow
-// marks the ratios that exceed it.
+// fillRow returns a table row with the figures inserted. The row may contain a goal, which is the highest acceptable
+// ratio. fillRow marks the ratios that exceed the goal.
 func fillRow(row string, columns []string, get func(figure string) []float64) string {
 	var goal []float64
 	if slices.Contains(columns, "goal") {

@@ -73,7 +73,7 @@ func TestBenchmarksOwnEveryTable(t *testing.T) {
 	}
 }
 
-// fill would silently skip the figure of a comment that does not have the exact form.
+// A comment with a mistake in its form would make fill skip the figure silently.
 func TestEveryCommentNamesAFigure(t *testing.T) {
 	for _, document := range documents {
 		text := read(t, root, document)

@@ -48,7 +48,7 @@ func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 func apiOf(t *testing.T, pkg string) (lines []string) {
 	native := build.Default
 	native.GOOS, native.GOARCH = "linux", "amd64"
-	folder, err := native.ImportDir(filepath.Join(root, pkg), 0) // unlike go list, needs no modules that an adapter requires
+	folder, err := native.ImportDir(filepath.Join(root, pkg), 0) // unlike go list, works without the modules that an adapter requires
 	require.NoError(t, err)
 	for _, name := range folder.GoFiles {
 		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, pkg, name), nil, parser.SkipObjectResolution)
@@ -82,7 +82,7 @@ func exportedReceiver(of ast.Expr) bool {
 	return false
 }
 
-// namesOf returns the exported API that a declaration of types, constants or variables adds.
+// namesOf returns the exported API in a declaration of types, constants or variables.
 func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
 	var kind ast.Expr // a constant without a type and value repeats the type of the previous constant
 	for _, spec := range decl.Specs {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// licences maps each accepted licence to a sentence of its text. All of them require only a notice.
+// licences maps each accepted licence to a phrase from its text. These licences require only a notice.
 var licences = map[string]string{
 	"Apache-2.0": "Apache License Version 2.0",
 	"BSD":        "Redistribution and use in source and binary forms, with or without modification, are permitted",

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// alone contains the identifiers that a transport exports on only one platform, with the reason.
+// alone contains the identifiers that a transport may export on only one platform, with the reasons.
 var alone = map[string]map[string]string{
 	"transport/http": {
 		"Options.Client":             "browsers send requests with fetch",

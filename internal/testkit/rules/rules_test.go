@@ -44,8 +44,8 @@ var heavy = map[string]string{
 	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may import it",
 }
 
-// mayImport limits which of this module's packages a package may import. Keys and values are packages, or prefixes
-// that end with a slash. The first matching key applies, and a package without a key is not limited. Tests may
+// mayImport limits which of this module's packages a package may import. Keys and values are packages, or prefixes that
+// end with a slash. The first matching key applies. A package that matches no key may import any package. Tests may
 // import any package.
 var mayImport = []struct {
 	packages string
@@ -91,7 +91,8 @@ func imports(t *testing.T, platform []string) (all []importing) {
 	return all
 }
 
-// nativeLogger is the only file in lw and cache that may import log/slog, which is large. Browsers do not compile it.
+// nativeLogger is the only file in lw and cache that may import log/slog, which is large. The WASM module does not
+// contain this file.
 const nativeLogger = "lw/logger_native.go"
 
 // withoutNativeLogger returns a flag that makes go list ignore the imports of nativeLogger.
@@ -188,8 +189,8 @@ func TestInternalImportsAreFound(t *testing.T) {
 	require.Equal(t, []string{filepath.Join(folder, "bad/bad.go") + " imports internal/labels"}, internalImports(t, folder))
 }
 
-// internalImports describes each import of the folder internal in Go files below folder, except in tests. It parses
-// the files itself, because go list cannot load other modules without their dependencies.
+// internalImports returns a description of each import of an internal package in the Go files below folder. It skips
+// tests. It parses the files itself, because go list cannot load other modules without their dependencies.
 func internalImports(t *testing.T, folder string) (found []string) {
 	t.Helper()
 	count := 0

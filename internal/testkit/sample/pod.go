@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/memory"
 )
 
-// Pod contains the values that differ from Pod to Pod.
+// Pod contains those values of a Pod that differ from other Pods. The rest of the JSON comes from pod.txt.
 type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64

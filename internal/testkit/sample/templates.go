@@ -12,7 +12,7 @@ type details struct {
 	created, started, ready, host, container                   string // one value per Pod
 }
 
-// plain returns the details for a Pod from [Pods]. They are constants or derived from other fields.
+// plain returns the details for a Pod from [Pods]. These details are constants or derive from other fields.
 func (p Pod) plain() *details {
 	return &details{
 		checksum: p.hash + p.hash + p.hash, note: `"quoted \"text\" and a path C:\\temp"`, owner: p.UID,

@@ -1,5 +1,5 @@
-// Package scenarios contains tests that every API server must pass. They run against both lwtest's embedded server
-// and a real kube-apiserver, to check that both behave alike.
+// Package scenarios contains tests that every API server must pass. They run against both lwtest's embedded server and
+// a real kube-apiserver, to check that both servers behave alike.
 package scenarios
 
 import (
@@ -71,8 +71,8 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
-// disturb calls one of the cluster's functions that stop the server. It then closes r.Client's idle connections, which
-// the stop has broken, because the client might not retry a request on such a connection.
+// disturb calls one of the cluster's functions that stop the server. That breaks r.Client's idle connections. disturb
+// then closes these connections, because the client might not retry a request that it sends over one of them.
 func (r *run) disturb(f func(context.Context) error) {
 	require.True(r, r.alone, `set "alone" for this scenario in the table`)
 	require.NoError(r, f(r.Context()))

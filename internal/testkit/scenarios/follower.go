@@ -32,7 +32,7 @@ type follower struct {
 	breaks  []*lw.Interruption         // all interruptions so far
 	syncs   int                        // number of completed lists
 
-	stop context.CancelFunc // ends the run and waits for its end
+	stop context.CancelFunc // ends the run and waits until it has ended
 	done chan struct{}      // closed when the run has ended
 }
 
@@ -143,8 +143,8 @@ func (f *follower) received() []cache.Change[*lw.Object] {
 // isLive reports whether a watch is open.
 func (f *follower) isLive() bool { return f.informer.State().Phase == lw.Live }
 
-// broke returns the number of interruptions with this cause, or of all interruptions if cause is nil. It leaves out
-// interruptions because the server has no streaming lists.
+// broke returns the number of interruptions with this cause, or of all interruptions if cause is nil. It does not count
+// interruptions whose cause is that the server has no streaming lists.
 func (f *follower) broke(cause error) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,7 +197,7 @@ type link struct {
 	cut   context.CancelCauseFunc // cancels all requests in progress; new requests fail until mend is called
 }
 
-// mend restores the connection after cut, and connects a new link.
+// mend restores the connection after cut. A new link also needs a call of mend before it can connect.
 func (l *link) mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +205,7 @@ func (l *link) mend() {
 }
 
 func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
-	query, _ := url.ParseQuery(req.Query) // the client has encoded it
+	query, _ := url.ParseQuery(req.Query) // cannot fail, because the client has encoded the query
 	l.mu.Lock()
 	l.asked = append(l.asked, query)
 	open := l.open

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rejected checks how an informer handles error responses. By default, it reports each one and retries. With
-// Options.StopOn, it stops.
+// rejected checks how an informer handles error responses. By default, the informer reports each one and retries. With
+// Options.StopOn, the informer stops.
 func rejected(r *run, what following, code int, target error) {
 	patient := r.follow(what)
 	r.eventually("each error response is reported", func() bool { return patient.broke(target) >= 2 })
@@ -65,7 +65,7 @@ func customResource(r *run) {
 	f.equal(r.widgets())
 }
 
-// oneObjectByName checks that an informer for a single object receives no changes of others.
+// oneObjectByName checks that an informer for a single object receives no changes to other objects.
 func oneObjectByName(r *run) {
 	r.create(3, "cm-")
 	one := configMaps(r.ns)

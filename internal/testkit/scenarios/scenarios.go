@@ -274,8 +274,8 @@ func resumesFromSavedState(r *run) {
 
 func (f *follower) origin() string { return f.URL + " " + f.ns + "/configmaps" }
 
-// lists returns how many lists, including streaming lists, the follower has requested. It leaves out checks, which
-// request a single object.
+// lists returns the number of lists, including streaming lists, that the follower has requested. It does not count
+// checks, which request a single object.
 func (f *follower) lists() int {
 	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true") - f.link.requests("limit", "1")
 }

@@ -6,14 +6,14 @@ const (
 	burst        = 10               // number of requests that may be sent at once
 	inAnyWindow  = 12               // maximum number of requests in a time window, in addition to one per second
 	listWindow   = 60 * time.Second // window of the limit on lists
-	listsAtMost  = 4                // number of full pages that lists may deliver in a window, plus less than one page
+	listsAtMost  = 4                // lists in a window may deliver this many full pages, plus less than one page
 	longestAsked = 5 * time.Minute  // maximum delay that the engine accepts from Retry-After
 )
 
 // budget checks a stream's request rate and its limit on lists. Each request costs one second of simulated time, because
 // the budget permits one request per second in the long run.
 type budget struct {
-	excess time.Duration   // by how much the requests in any time window have cost more than the window's length
+	excess time.Duration   // how far the cost of requests exceeds the length of the worst window that ends now
 	tokens time.Duration   // remaining budget of the request limit
 	at     time.Time       // time up to which excess and tokens are computed
 	large  int             // maximum number of objects for which one list counts toward the limit on lists
@@ -22,7 +22,7 @@ type budget struct {
 	seen   map[string]bool // object keys on the earlier pages of the current list
 }
 
-// charge is a part of a list's cost, in objects. A list costs one unit per object, but at most budget.large.
+// charge is a part of a list's cost. A list costs one unit per object, but at most budget.large units.
 type charge struct {
 	at      time.Time
 	objects int

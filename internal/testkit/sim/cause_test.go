@@ -103,7 +103,7 @@ func (c *conn) event(line string) {
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a complete list whose resourceVersion is below the claimed one.
+// older reports whether the response was a complete list whose resourceVersion is lower than the claimed one.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }

@@ -62,8 +62,8 @@ type checker struct {
 }
 
 const (
-	lookSlack = 10500 * time.Millisecond // maximum time between two checks of the engine's watchdog
-	timeout   = 90 * time.Second         // maximum time without data before the engine ends another request; lookSlack is added
+	lookSlack = 10500 * time.Millisecond // maximum time between two checks by the engine's watchdog
+	timeout   = 90 * time.Second         // the same for any other request; the watchdog adds up to lookSlack
 	idleLimit = 150 * time.Second        // maximum time without data before the engine ends a watch
 )
 
@@ -106,7 +106,7 @@ func (c *checker) heard() {
 	c.word, c.jumped = time.Now(), 0
 }
 
-// phase checks that the subject looks live exactly while one of the server's watches is open.
+// phase checks that the subject's phase is Live exactly while one of the server's watches is open.
 func (c *checker) phase(phase lw.Phase) {
 	switch {
 	case (phase == lw.Live) != c.live:

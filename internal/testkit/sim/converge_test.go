@@ -11,8 +11,8 @@ const (
 	probeCount = 3
 )
 
-// converged checks that the store equals the server's state in time after the faults have stopped, and then that
-// new writes arrive.
+// converged checks that the store reaches the server's state within the bound after the faults have stopped. Afterwards
+// it checks that new writes arrive.
 func (c *checker) converged() {
 	now := time.Now()
 	if c.isCurrent() {

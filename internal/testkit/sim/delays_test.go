@@ -14,8 +14,8 @@ const (
 	resetLife   = 2 * time.Minute        // minimum duration of a watch that resets the backoff
 )
 
-// delays counts the engine's delays in a simulation, to check that they have jitter. A single delay may have none by
-// chance.
+// delays counts the engine's delays in a simulation, to check that they have jitter. It needs all of them, because a
+// single delay may have no jitter by chance.
 type delays struct {
 	backoffs, bare int // number of backoff delays, and how many of them had no jitter
 	spreads, still int // number of delays after healthy watches, and how many of them were zero

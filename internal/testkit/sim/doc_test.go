@@ -22,17 +22,17 @@
 //   - ordered, unique, reliable: each event of a watch is the server's next change after the claimed resourceVersion,
 //     with the same type and content. Events are neither repeated nor lost.
 //   - atomic: the store and the stream have the same resourceVersion.
-//   - resumable: a watch starts at the claimed resourceVersion. The next stream also starts with such a watch, unless
-//     the previous stream ended during a list, after resourceVersions decreased or after a streaming list without an
-//     end. This includes streams of a restarted process with saved state.
+//   - resumable: a watch starts at the claimed resourceVersion. The next stream also starts with such a watch, even in
+//     a restarted process with saved state. It starts with a list only if the previous stream ended during a list,
+//     after resourceVersions decreased, or after a streaming list without an end.
 //   - restores the saved state: a stream with saved state reports it as a list at its resourceVersion before any
 //     request. The list has no resourceVersion if the process that saved the state had to relist, because
 //     resourceVersions decreased or a streaming list had no end.
 //   - bookmarkable: all events up to a bookmark's resourceVersion have been delivered.
 //   - equals the server's state: outside of an unfinished list, the store equals the server's state at the claimed
 //     resourceVersion, byte for byte.
-//   - never decreases: only a list can decrease the claimed resourceVersion. Either a restore has undone the claimed
-//     resourceVersion, or the list is the first request of a stream.
+//   - never decreases: only a list can decrease the claimed resourceVersion. This list must follow a restore that has
+//     undone the claimed resourceVersion, or it must be the first request of a stream.
 //   - brackets lists: a list is ListStarted, objects without resourceVersions, and Synced.
 //   - changes alternate: the changes of a key are Added, any number of Modified, Deleted, and so on.
 //   - changes match the store: applying all changes results in the content of the store.
@@ -40,7 +40,7 @@
 //     only a deletion directly before the Added of an object with another UID has FinalStateUnknown.
 //   - watches while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
 //     between WatchStarted and Interrupted.
-//   - is live only with the server: the phase of the subject is Live exactly while a watch of the server is open. A
+//   - is live only with the server: the subject's phase is Live exactly while one of the server's watches is open. A
 //     restored state is never live before the server has answered.
 //   - reports staleness: the engine sends no request and starts no list between WatchStarted and Interrupted.
 //   - follows the interruption: the next request comes exactly after Interruption.Delay, or when Options.Wake ends the
@@ -112,9 +112,9 @@
 //
 // # Restores
 //
-// A restore of a backup starts an incarnation of the data. Up to a revision, the history of the new incarnation equals
-// that of the previous incarnation. A claim is a resourceVersion together with the incarnation that sent it. The store
-// must equal the state of that incarnation, even after the incarnation has ended.
+// When a backup is restored, a new incarnation of the data starts. Up to a revision, the history of the new incarnation
+// equals that of the previous incarnation. A claim is a resourceVersion together with the incarnation that sent it. The
+// store must equal the state of that incarnation, even after the incarnation has ended.
 //
 // If a restore resets the revision counter, two states can have the same resourceVersion. No client can distinguish
 // them, which is why etcdutl has --bump-revision. The simulation therefore avoids this case: the restored server does

@@ -71,7 +71,7 @@ func (s *sim) hurry(c *conn) {
 	c.ended, c.stream = true, nil
 }
 
-// fate describes the fault chosen for the response in the trace. It returns "" if there is none.
+// fate returns the trace's description of the fault that was chosen for the response. It returns "" if there is none.
 func (c *conn) fate() string {
 	if c.at < 0 {
 		return ""

@@ -81,7 +81,7 @@ var foreign = [...]string{
 }
 
 // mislead replaces a list's body with an element of foreign. The last element is a valid list of another resource.
-// It is used only if the engine already knows the expected kind from an earlier list.
+// mislead uses that element only if the engine already knows the expected kind from an earlier list.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {

@@ -93,8 +93,8 @@ func (m mutant) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[event,
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// replaceEnd returns a copy of watch that ends with replace's result. It passes the original error, or nil after a
-// clean end, to replace.
+// replaceEnd returns a function like `watch` whose watches end with the error that `replace` returns. replace receives
+// the original error, or nil after a clean end.
 func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.ListOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.ListOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {

@@ -162,8 +162,9 @@ func (c *checker) silence() {
 	}
 }
 
-// known reports whether the engine has read this revision in a history that a restore has replaced. The server must
-// not reach such a revision again, because the engine could then not detect the restore.
+// known reports whether the engine has read this revision in a history that a restore has since replaced. The restored
+// server must not reach that revision again. Otherwise, two states would have the same resourceVersion, and the engine
+// could not detect the restore.
 func (c *checker) known(revision int64) bool {
 	for _, known := range []claim{c.claim, c.pledge, c.unread} {
 		if known.revision == revision && known.lost(c.now) {

@@ -13,7 +13,8 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check fetches the collection's resourceVersion. It returns endWentBack if it is older than the stream's.
+// check fetches the collection's resourceVersion. It returns endWentBack if that resourceVersion is older than the
+// stream's.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()

@@ -27,8 +27,8 @@ type reference struct {
 	yield     func(event) bool
 	over      bool // the stream has ended
 
-	// In this order: the next request is a list; the next request is a check; the next list is an ordinary list; it has a
-	// single page; the current list has sent ListStarted.
+	// These flags mean, in this order: the next request is a list; the next request is a check; the next list is an
+	// ordinary list; the next list has a single page; the current list has sent ListStarted.
 	listing, checking, plain, whole, reset bool
 	version, listVersion, kind             string      // resourceVersions of the stream and of the next list request; kind of the lists so far
 	bookmarks                              bool        // the server has sent a bookmark

@@ -99,7 +99,7 @@ func TestFindsBrokenClocksAndRandomNumbers(t *testing.T) {
 }
 
 // found simulates an engine with up to 5,000 seeds until the engine breaks a guarantee. It fails the test if the engine
-// breaks none, or breaks one that promises does not contain.
+// breaks no guarantee, or one that is not in `promises`.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)

@@ -188,9 +188,9 @@ func (s *server) compact() int64 {
 // restart restarts an API server. Its cache then contains only the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
-// restore restores a backup from an earlier revision. If bump is set, the revision counter continues above all
-// earlier revisions, like after etcdutl --bump-revision --mark-compacted. Otherwise, it is reset to a revision for
-// which known returns false.
+// restore restores a backup from an earlier revision. If bump is set, the revision counter continues above all earlier
+// revisions, like after etcdutl --bump-revision --mark-compacted. Otherwise, the counter is reset to a revision for
+// which `known` returns false.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
 	s.peak = max(s.peak, s.log.Revision())

@@ -71,7 +71,7 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes reports whether fault f occurs now. If f is enabled, it does so with probability 1/n.
+// strikes reports whether fault f occurs now. An enabled fault occurs with probability 1/n.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
 // among returns a random fault f with low <= f < high, and whether it is enabled.

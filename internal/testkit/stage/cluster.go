@@ -79,7 +79,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do runs a command. The commands without a result set err, which the last line returns.
+// do runs a command. A command without a result only sets err, which the last line returns.
 func (c *cluster) do(cmd *command) (result any, err error) {
 	switch cmd.Do {
 	case "put":
@@ -152,8 +152,8 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look returns the ConfigMaps and the request counts for encoding as JSON. Tests compare the ConfigMaps with those
-// on the page.
+// look returns the ConfigMaps and the numbers of requests, in a form that can be encoded as JSON. Tests compare the
+// ConfigMaps with those on the page.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {
@@ -175,8 +175,8 @@ func (c *cluster) look() any {
 	}
 }
 
-// isWholeList reports whether a request lists the collection. The package sends a list with limit 1 only to check that
-// the server still has the history of the saved objects.
+// isWholeList reports whether a request lists the whole collection. A list with limit 1 does not: the npm package sends
+// it only to check whether the server still has the history of the saved objects.
 func isWholeList(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") != "1" }
 
 // sends returns a function that reports whether a request contains the token.

@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// Proxy is a proxy server for tests. It connects to the address that a client requests, for example
-// "k8s.example:6443". user is "name:password", or empty without credentials. Its ServeHTTP method implements HTTP
-// CONNECT, and ServeSocks implements SOCKS5 (RFC 1928) for clients with a password (RFC 1929).
+// Proxy is a proxy server for tests. The function connects to the address that a client requests, for example
+// "k8s.example:6443". user is "name:password", or "" if the client sends no credentials. Its ServeHTTP method
+// implements HTTP CONNECT, and ServeSocks implements SOCKS5 (RFC 1928) for clients with a password (RFC 1929).
 type Proxy func(address, user string) (net.Conn, error)
 
 // ServeHTTP handles CONNECT requests. It takes the credentials from the Proxy-Authorization header.
@@ -55,7 +55,7 @@ func (dial Proxy) ServeSocks(l net.Listener) {
 }
 
 // greet performs the SOCKS5 handshake and returns a connection to the requested address. It checks only the last read
-// for errors, because this read also fails after an earlier error.
+// for errors, because that read fails, too, if an earlier read or write has failed.
 func (dial Proxy) greet(client net.Conn) (net.Conn, error) {
 	in := bufio.NewReader(client)
 	field := func(skip int) string { // skips some bytes, and then reads a field that starts with its length

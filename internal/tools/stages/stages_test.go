@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// makefile has two targets, left and right, that finish only if both run at the same time. The target hang keeps the
-// pipe open until it is killed, so that a test can see when it ends.
+// makefile has two targets, left and right, that finish only if both run at the same time. A third target, hang, keeps
+// the pipe open until it is killed, so that a test can see when it ends.
 const makefile = `
 left:; @echo left runs; echo met > pipe
 right:; @cat pipe

@@ -118,7 +118,8 @@ func TestRejectsMalformedFunctionTables(t *testing.T) {
 	}
 }
 
-// The program is this package's own test binary, because the results of its other tests depend on much initial data.
+// The program is this package's own test binary. The results of its other tests depend on much initial data, so a wrong
+// segment would make them fail.
 func TestPackedProgramRuns(t *testing.T) {
 	from, to := programs(t)
 	args := []string{"-test.v", "-test.run", "^Test(Joins|Rejects|Clears)"}
@@ -147,7 +148,8 @@ func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	require.Equal(t, calls.FindAllString(plain, -1), calls.FindAllString(packed, -1))
 }
 
-// TestPanics is a part of the program whose traces [TestPackedProgramPrintsFunctionNamesInTraces] compares.
+// TestPanics runs in the packed program. [TestPackedProgramPrintsFunctionNamesInTraces] compares the traces that it
+// prints.
 func TestPanics(t *testing.T) {
 	if os.Args[len(os.Args)-1] == "panic" {
 		fall(10000, "bottom")
