@@ -161,7 +161,7 @@ func FuzzStatus(f *testing.F) {
 }
 
 // requireSameStatus requires that status has the same fields as want, which encoding/json decoded. It ignores members
-// of the wrong type.
+// of want that have the wrong type.
 func requireSameStatus(t *testing.T, want map[string]any, status *StatusError) {
 	compare := func(from map[string]any, name, got string) {
 		switch value := from[name].(type) {

@@ -12,8 +12,8 @@ import (
 var keptBytes []byte
 var keptObject *Object
 
-// floor is the baseline for the benchmarks: a decoder that only finds each newline and copies the line. No client can
-// do less.
+// floor is the baseline for the benchmarks: a decoder that only finds each newline and copies the line. Every client
+// must do at least this work.
 type floor struct {
 	src        io.Reader
 	buf        []byte
@@ -75,7 +75,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkSame measures how long a relist needs to find out that an object is unchanged.
+// BenchmarkSame measures how long it takes during a relist to find out that an object is unchanged.
 func BenchmarkSame(b *testing.B) {
 	text := sample.Events(7, 500)
 	objects := make([]*Object, 500)

@@ -25,8 +25,8 @@ type ClientOptions struct {
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
 	MetadataOnly bool
 
-	// KeepManagedFields keeps metadata.managedFields in objects. By default the client drops the field, because it
-	// often makes up half of an object.
+	// KeepManagedFields keeps metadata.managedFields in objects. By default the client drops this field, because it often
+	// makes up half of an object.
 	KeepManagedFields bool
 
 	// Protobuf requests Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support it, as
@@ -80,8 +80,8 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	return c, nil
 }
 
-// Source implements [ListerWatcher]. All streams of a Client share one Source, so each stream benefits from the
-// discoveries of the others, for example that the server has no streaming lists.
+// Source implements [ListerWatcher]. All streams of a Client share one Source, so each stream knows what the others
+// have learned about the server, for example that it has no streaming lists.
 func (c *Client[T]) Source() *Source[T] { return &c.source }
 
 // List implements [ListerWatcher]. It buffers the text of one object at a time.
@@ -132,7 +132,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 // newDecoder returns a decoder for a response body. The decoder calls progress whenever a part of an object arrives, so
 // that a slow transfer does not count as idle. progress may be nil.
 func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
-	// The second condition lets the linker omit the decoder from the WASM module.
+	// Browsers do not support protobuf. The second condition lets the linker omit the decoder from the WASM module.
 	if c.opts.Protobuf && runtime.GOOS != "js" {
 		d := newProtoDecoder(body, c.opts.MaxFrame, progress)
 		d.redact = body.Redact
@@ -143,9 +143,9 @@ func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
 	return s
 }
 
-// decodeItem returns the object that the caller already holds if it equals the item. Otherwise it decodes the item. So
-// a relist allocates no memory for unchanged objects. If a wrapper may have changed the objects, opts.holder differs
-// from c; see PassLookup.
+// decodeItem decodes a list item, unless the caller already holds an equal object. In that case it returns the caller's
+// object, so a relist allocates no memory for unchanged objects. If a wrapper may have changed the objects, opts.holder
+// differs from c, and decodeItem does not reuse them; see PassLookup.
 func (c *Client[T]) decodeItem(opts *ListOptions, item *Scanned) (T, error) {
 	if opts.lookup != nil && opts.holder == c {
 		if held, ok := opts.lookup(item.Namespace(), item.Name(), item.UID(), item.ResourceVersion()); ok {
@@ -158,7 +158,7 @@ func (c *Client[T]) decodeItem(opts *ListOptions, item *Scanned) (T, error) {
 	return c.decode(Added, item)
 }
 
-// decode decodes an object. It returns the codec's error as a [DecodeError], which names the object.
+// decode decodes an object. It wraps an error of the codec in a [DecodeError], which names the object.
 func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 	object, err := c.codec.Decode(s)
 	if err != nil {
@@ -187,8 +187,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		for {
 			scanned.body = nil // the buffer returns to the pool while Begin blocks
-			// Begin waits for the event, because nextEvent would wait with a larger stack, which costs memory in each
-			// idle watch.
+			// Begin waits for the event. If nextEvent waited instead, each idle watch would need a larger stack.
 			s.Begin()
 			event, err := c.nextEvent(s, &scanned, trace, &opts)
 			if err == io.EOF {
@@ -268,8 +267,8 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 	return &Request{Path: path, Query: string(q), Accept: c.accept(watch), Watch: watch}
 }
 
-// accept returns the Accept header of a request. A watch must not accept the media type of a metadata list, because it
-// would then receive no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The
+// accept returns the Accept header of a request. A watch must not accept the media type of a metadata list, because the
+// server would then send no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The
 // header has at most 128 bytes, because a longer header would make browsers send a preflight request.
 func (c *Client[T]) accept(watch bool) string {
 	accept := "application/json"
@@ -292,8 +291,8 @@ func (c *Client[T]) accept(watch bool) string {
 // such a list by its kind. The kind of a built-in resource never changes. For a custom resource, the client remembers
 // the kind of the first list or watch event.
 //
-// A CustomResourceDefinition may be deleted and created again with another kind. So a known kind can change, but only
-// after a 404 for the collection, or if the server's resource list contains the new kind.
+// A CustomResourceDefinition may be deleted and created again with another kind. The client therefore accepts a new
+// kind after a 404 for the collection, or if the server's resource list contains the new kind.
 
 const (
 	metadataKind    = "PartialObjectMetadataList"
@@ -363,8 +362,9 @@ func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 	}
 }
 
-// checkKind returns nil if kind is the kind of the collection's lists. For a custom resource, it asks the server if the
-// kind has changed, or if the kind is unknown and the list replaces objects that the caller already has.
+// checkKind returns nil if kind is the kind of the collection's lists. For a custom resource, it asks the server in two
+// cases: the kind differs from the known kind, or the kind is unknown and the list would replace objects that the
+// caller already has.
 func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *ListMeta, kind string) error {
 	known := c.kind.Load()
 	switch {
@@ -394,8 +394,8 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 // maxDiscovery limits the size of a resource list in bytes, because a hostile server could send an endless one.
 const maxDiscovery = 8 << 20
 
-// discoverKind asks the server for the resource's kind, and returns the kind of its lists. It returns "" if the server
-// does not have the resource.
+// discoverKind asks the server for the resource's kind, and returns the corresponding kind of lists. It returns "" if
+// the server does not have the resource.
 func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
 	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
@@ -419,8 +419,8 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// checkStreamingList returns an error if the bookmark at the end of a streaming list has a different kind than the
-// collection. In an empty list, only this bookmark shows which collection the list belongs to.
+// checkStreamingList returns an error if the kind of the bookmark at the end of a streaming list differs from the
+// collection's kind. In an empty list, only this bookmark shows to which collection the list belongs.
 func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	known, own := c.kind.Load(), string(bookmark.bytes(bookmark.kind))
 	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
@@ -429,8 +429,8 @@ func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
 }
 
-// learnKind remembers the kind of a watch event's object. A stream may start with a watch or a streaming list, and a
-// later list of another kind must not replace its objects.
+// learnKind remembers the kind of a watch event's object. It is needed because a stream may start with a watch or a
+// streaming list. A later list of another kind must not replace the stream's objects.
 func (c *Client[T]) learnKind(o *Scanned) {
 	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
 		return
@@ -441,8 +441,8 @@ func (c *Client[T]) learnKind(o *Scanned) {
 	}
 }
 
-// forgetKind forgets the collection's kind if the server no longer has the collection, because it may be created again
-// with another kind.
+// forgetKind forgets the collection's kind if err shows that the server no longer has the collection. The collection
+// may be created again with another kind.
 func (c *Client[T]) forgetKind(err error) {
 	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
 		c.kind.Store(nil)

@@ -162,7 +162,7 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// The client must close every response body, whether it is read to the end, abandoned or malformed. Otherwise
+// The client must close every response body, whether the body is read to the end, abandoned or malformed. Otherwise
 // connections would leak.
 func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}

@@ -12,19 +12,19 @@ type Codec[T any] interface {
 	Identity() Identity[T]
 }
 
-// Identity compares objects of type T. If UID or Equal is nil, a store calls T's own method instead, if T has one with
-// the signature below.
+// Identity compares objects of type T. If UID or Equal is nil and T has a method with the signature below, a store
+// calls that method instead.
 type Identity[T any] struct {
-	// UID returns metadata.uid, or "" if it is missing. If an object has another UID than before, a store reports it as
-	// recreated. T's own method is GetUID() string.
+	// UID returns metadata.uid, or "" if it is missing. If an object's UID differs from the UID that the store holds, the
+	// store reports the object as recreated. The method of T is GetUID() string.
 	UID func(T) string
-	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. T's own method is
-	// Equal(T) bool. If there is neither, such objects count as equal.
+	// Equal reports whether two objects with the same key, UID and resourceVersion are equal. The method of T is Equal(T)
+	// bool. If there is neither a function nor a method, such objects count as equal.
 	Equal func(a, b T) bool
-	// Same reports whether [Codec].Decode would return an object that equals object. The client calls it if the caller
-	// already holds an object with the same UID and resourceVersion. If Same returns true, the client yields that
-	// object instead of decoding s. The objects can differ in spite of equal resourceVersions, for example after a
-	// backup was restored. If Same is nil, they count as equal.
+	// Same reports whether [Codec].Decode would return an object that equals object. The client calls Same if the caller
+	// already holds an object with the key, UID and resourceVersion of s. If Same returns true, the client yields the
+	// caller's object instead of decoding s. The two can differ although their resourceVersions are equal, for example
+	// after a backup was restored. If Same is nil, they count as equal.
 	Same func(object T, s *Scanned) bool
 }
 
@@ -48,8 +48,8 @@ func (c RawCodec) Identity() Identity[*Object] {
 }
 
 // Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
-// or "spec.containers[*].image". Paths use the same syntax as [Value.Get], but the only index is [*], which selects all
-// elements. Project returns an error if a path is malformed.
+// or "spec.containers[*].image". Paths use the same syntax as [Value.Get], except that the only valid index is [*],
+// which selects all elements. Project returns an error if a path is malformed.
 //
 // A path selects a field with all its contents. Every object also keeps apiVersion, kind, metadata.name,
 // metadata.namespace, metadata.uid and metadata.resourceVersion. For a path into metadata.managedFields, set
@@ -83,8 +83,8 @@ func Project(paths ...string) (RawCodec, error) {
 
 // Omit returns a codec that drops the fields at the given paths, for example "metadata.annotations", "status" or
 // "spec.containers[*].env". Paths use the same syntax as in [Project]. Omit returns an error if a path is malformed, or
-// if it names a field that every object needs: apiVersion, kind, metadata or its name, namespace, uid and
-// resourceVersion.
+// if it names a field that every object needs: apiVersion, kind, metadata, or the name, namespace, uid or
+// resourceVersion in metadata.
 //
 // All other values stay unchanged, even if a value along a path has an unexpected type.
 func Omit(paths ...string) (RawCodec, error) {
@@ -137,9 +137,9 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// mark adds a path to the selection f and returns the result. It may modify f. leaf is the selection for the value at
-// the end of the path: nil keeps the value, and selectNone drops it. Siblings along the path get the opposite
-// selection, unless another path has already selected them.
+// mark adds a path to the selection f and returns the resulting selection. It may modify f. leaf is the selection for
+// the value at the end of the path: nil keeps that value, and selectNone drops it. Siblings along the path get the
+// opposite selection, unless another path has already selected them.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	if f == leaf || len(steps) == 0 {
 		return leaf
@@ -180,10 +180,10 @@ type fields struct {
 	members  []field
 	others   *fields // selection for members whose names are not in members
 	elements *fields
-	omits    bool // set by Omit, which keeps a value of an unexpected type whole
+	omits    bool // set by Omit, so that a value of an unexpected type stays unchanged
 }
 
-// field is the selection for the member with this name.
+// field contains the name of a member and the selection for the member's value.
 type field struct {
 	name string
 	keep *fields

@@ -19,7 +19,8 @@ import (
 )
 
 // TestStateDiagram compares the diagram in docs/reconnect.md with the transitions of a machine that receives random
-// responses and failures. The test adds the transitions that only the text below the diagram describes.
+// responses and failures. Some transitions are described only in the text below the diagram, so the test adds them
+// itself.
 func TestStateDiagram(t *testing.T) {
 	text, err := os.ReadFile("../docs/reconnect.md")
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 // The following errors are for use with errors.Is. A [StatusError] matches the error for its code and reason.
 var (
-	// ErrExpired means that the resourceVersion or the continue token is too old, so only a relist helps.
+	// ErrExpired means that the resourceVersion or the continue token is too old, so the client must relist.
 	ErrExpired = errors.New("the resourceVersion or continue token has expired: relist")
 	// ErrResourceVersionTooLarge means that the server has not reached the requested resourceVersion.
 	ErrResourceVersionTooLarge = errors.New("the resourceVersion is newer than the server's")
@@ -28,8 +28,8 @@ var (
 	// ErrTooManyRequests means that the server is rate limiting requests (HTTP 429).
 	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrTooManyObjects means that the collection has more objects than the method LimitObjects of its cache.Informer
-	// permits.
+	// ErrTooManyObjects means that the collection has more objects than the cache.Informer permits; see its method
+	// LimitObjects.
 	ErrTooManyObjects = errors.New("the collection has too many objects")
 
 	// ErrInvalidResponse means that a response breaks the protocol: it is not valid JSON, or it has an unexpected

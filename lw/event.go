@@ -18,7 +18,8 @@ const (
 	Added
 	Modified
 	Deleted
-	// Bookmark means that only the resourceVersion of the collection changed, so that a later watch can resume from it.
+	// Bookmark reports a new resourceVersion of the collection, from which a later watch can resume. No object has
+	// changed.
 	Bookmark
 	// Synced means that the list is complete. Objects without an event since ListStarted no longer exist.
 	Synced
@@ -31,8 +32,8 @@ const (
 	// Interrupted means that the stream was interrupted. Event.Interruption contains the cause and the next request.
 	// The state is stale until WatchStarted or Synced.
 	Interrupted
-	// Restored means that the objects since ListStarted are a complete saved state. The server has not confirmed it, so
-	// it is stale until WatchStarted or Synced. Only a cache.Informer yields this event.
+	// Restored means that the objects since ListStarted are a complete saved state. The server has not confirmed this
+	// state, so it is stale until WatchStarted or Synced. Only a cache.Informer yields this event.
 	Restored
 
 	errorEvent // an ERROR event, which is returned as an error instead of an Event

@@ -19,8 +19,8 @@ func (n Note) GetNamespace() string       { return "" }
 func (n Note) GetName() string            { return n.Name }
 func (n Note) GetResourceVersion() string { return strconv.Itoa(n.Version) }
 
-// Notes is the history of all notes. The versions of the notes are 1, 2, 3 and so on. A note replaces earlier notes
-// with the same name.
+// Notes is the history of all notes. The notes have the versions 1, 2, 3 and so on. A note replaces earlier notes that
+// have the same name.
 type Notes []Note
 
 // List yields the current notes.

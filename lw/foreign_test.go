@@ -105,7 +105,7 @@ func succeed(context.Context, func(Event[*Object], error) bool) error { return n
 func (f *foreign) Source() *Source[*Object] { return nil }
 
 // The stream must request streaming lists only if the ListerWatcher's Source has StreamsLists set. A type that embeds a
-// Client inherits the Client's Source and so also receives such requests.
+// Client inherits the Client's Source, so it receives such requests, too.
 func TestStreamingListsNeedSupport(t *testing.T) {
 	events, f := play(t, nil, succeed)
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)
@@ -119,8 +119,8 @@ func TestStreamingListsNeedSupport(t *testing.T) {
 	})
 }
 
-// The changes of a transaction share one resourceVersion, and only the last event reports it. If the connection breaks
-// before that event, the stream resumes before the transaction.
+// The changes of a transaction share one resourceVersion, and only the event of the last change contains it. If the
+// connection breaks before that event, the stream must resume from the resourceVersion before the transaction.
 func TestResumesBeforeTransaction(t *testing.T) {
 	undecoded := &DecodeError{Type: Modified, Key: Key{Name: "b"}, ResourceVersion: "7", Err: errors.New("invalid object")}
 	events, f := play(t, nil, succeed,
@@ -142,7 +142,8 @@ func TestResumesBeforeTransaction(t *testing.T) {
 	require.Equal(t, []string{"list", "watch 5", "watch 5", "watch 7"}, f.requests)
 }
 
-// A source may return any error, or no error, after its context is done. A partial list never counts as complete.
+// After its context is done, a source may return any error, or no error. Even then, a partial list must not count as
+// complete.
 func TestIdleTimeoutIgnoresSourceError(t *testing.T) {
 	for _, result := range []error{context.Canceled, io.ErrUnexpectedEOF, nil} {
 		silent := func(ctx context.Context, emit func(Event[*Object], error) bool) error {

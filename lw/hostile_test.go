@@ -18,7 +18,8 @@ import (
 )
 
 // hostileFrame is the client's limit for one event or item in bytes. hostileBytes is the size of a hostile response
-// body in bytes, which is much larger, so that a client that buffers the body uses noticeably more memory.
+// body in bytes. It is much larger than hostileFrame, so that a client that buffers the body uses noticeably more
+// memory.
 const (
 	hostileFrame = 1 << 20
 	hostileBytes = 24 << 20
@@ -190,9 +191,9 @@ func requireEnd(t *testing.T, server Transport, from string, most int, opts *Opt
 	return objects
 }
 
-// A server without streaming lists responds with an ordinary watch, whose changes are sorted by resourceVersion. An endless
-// streaming list with objects in this order looks the same, so it must fail after a minute. Objects in another order must
-// reach the caller.
+// A server without streaming lists responds with an ordinary watch, whose changes are sorted by resourceVersion. An
+// endless streaming list whose objects are also sorted by resourceVersion looks the same, so it must fail after a
+// minute. Objects in another order can only come from a streaming list, so they must reach the caller.
 func TestHostileStreamingLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		version func(n int) int
@@ -249,8 +250,8 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// A repeated continue token must cause a list without pagination. A few empty pages must not, because real servers send
-// them.
+// A repeated continue token must cause a list without pagination. A few empty pages must not cause one, because real
+// servers send them.
 func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},

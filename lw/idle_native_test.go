@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The garbage collector must be able to free the buffer of an idle watch, so nothing may refer to it. In WebAssembly,
-// the pool keeps one buffer instead.
+// The garbage collector must be able to free the buffer of an idle watch, so nothing may refer to the buffer. In
+// WebAssembly, the pool keeps one buffer instead.
 func TestIdleWatchReleasesBuffer(t *testing.T) {
 	pod := sample.Pods(1, 1)[0].Event("ADDED")
 	var buffer weak.Pointer[byte]

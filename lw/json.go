@@ -62,7 +62,8 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: s.redact.text(found)})
 }
 
-// status does not parse an object of more than 64 kB, because the error would contain the object's text.
+// status implements decoder. It does not parse an object of more than 64 kB, because the error would contain the
+// object's text.
 func (s scanner) status(o *Scanned) error {
 	found := "another object"
 	if len(o.body) > maxErrorBody {
@@ -215,11 +216,11 @@ func shorten(text []byte) string {
 }
 
 // maxCuts limits the slice of cuts that a stream reuses for the next object. Only a hostile object has more spans to
-// cut, and its slice must not stay in memory.
+// cut, and the large slice for such an object must not stay in memory.
 const maxCuts = 1 << 12
 
-// trimmer records which members of an object to cut. The remaining text must be valid JSON, so a comma is cut with each
-// member: the comma before it, or the comma after it if no earlier member is kept.
+// trimmer records which members of an object to cut. The remaining text must be valid JSON, so a comma is cut together
+// with each member. This is the comma before the member or, if no earlier member is kept, the comma after the member.
 type trimmer struct {
 	start  int  // position of the outermost object, to which spans are relative
 	before int  // end of the text before the current member
@@ -384,8 +385,9 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 // list. Each member ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
-// newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. A list of custom
-// resources sends its kind after the items, but each item has a kind.
+// newMissing derives the kind of the items from the kind of the list. For example, a PodList contains Pods. A list of
+// custom resources sends its kind after the items, so newMissing does not know it, but each of these items contains its
+// own kind.
 func newMissing(list *ListMeta) (m missing) {
 	if kind, ok := strings.CutSuffix(list.kind, "List"); ok && kind != "" && isPlain(kind) {
 		m.kind = `"kind":"` + kind + `",`
@@ -402,8 +404,8 @@ func isPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' })
 }
 
-// freeText reads a string and returns a copy of its content. It returns "" for null. Unlike stringField, it works
-// between objects, where the reader buffers no text.
+// freeText reads a string and returns a copy of its content, or "" for null. Unlike stringField, it also works outside
+// of objects, where the reader does not keep the text that it has read.
 func (s scanner) freeText(expected string) string {
 	if s.null() {
 		return ""

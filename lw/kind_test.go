@@ -110,8 +110,8 @@ func TestKindMayChangeAfterNotFound(t *testing.T) {
 	}
 }
 
-// A client that resumes from a saved state has not seen a list yet. An empty list of another collection must not delete
-// all objects.
+// A client that resumes from a saved state has not seen a list yet, so it does not know the kind of the collection.
+// Even then, an empty list of another collection must not delete all objects.
 func TestResumedStreamRejectsForeignLists(t *testing.T) {
 	empty := answer{body: customList("Portal", "7")}
 	events, _ := customEvents(t, "5", answer{body: expiredEvent}, empty, answer{body: resourceList("Widget")}, answer{body: customList("Widget", "9", "a")}, answer{body: resourceList("Widget")})
@@ -129,7 +129,8 @@ func TestResumedStreamRejectsForeignLists(t *testing.T) {
 	require.Contains(t, events, "SYNCED @9")
 }
 
-// An empty streaming list of another collection consists only of a bookmark, whose kind reveals it.
+// An empty streaming list consists only of a bookmark. If a proxy sends such a list of another collection, the client
+// must notice the wrong kind of the bookmark and keep the stored objects.
 func TestForeignStreamingListDeletesNothing(t *testing.T) {
 	pods := answer{body: podEvent("ADDED", "a", "7") + endOfInitial + podEvent("MODIFIED", "a", "10"), end: errReset}
 	foreign := answer{body: strings.NewReplacer("Pod", "Service", `"9"`, `"12"`).Replace(endOfInitial), end: errReset}
@@ -139,8 +140,8 @@ func TestForeignStreamingListDeletesNothing(t *testing.T) {
 	require.Contains(t, events[len(events)-4], "found an object of kind \"Service\"", "%v", events)
 }
 
-// Only a client that requests metadata accepts metadata, and it also accepts whole objects from a server that cannot
-// convert them.
+// Only a client that requests metadata may accept metadata. Such a client must also accept whole objects, because some
+// servers cannot convert objects to metadata.
 func TestMetadataLists(t *testing.T) {
 	const metadata = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"items":[]}`
 	for name, c := range map[string]struct {

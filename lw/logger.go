@@ -58,8 +58,8 @@ func (r *reporter) report(b *Interruption, now moment) {
 // maxLogged limits the number of remembered causes, because a server can send any number of status codes.
 const maxLogged = 16
 
-// last returns the record for a cause. If there is none, last adds an empty record. If there are too many, it first
-// forgets all of them, so these causes may be logged again early.
+// last returns the record for a cause. If there is none, last adds an empty record. If there are too many records, it
+// first forgets all of them, so warnings about these causes may be repeated within logEvery.
 func (r *reporter) last(c cause) *logged {
 	if r.logged[c] == nil {
 		if r.logged == nil || len(r.logged) == maxLogged {
@@ -70,7 +70,7 @@ func (r *reporter) last(c cause) *logged {
 	return r.logged[c]
 }
 
-// nextOf describes a stream's next request in one word, for a warning.
+// nextOf returns one word that describes the stream's next request in a warning.
 func nextOf(b *Interruption) string {
 	switch {
 	case b.Final:

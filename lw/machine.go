@@ -18,7 +18,7 @@ type machine struct {
 	started moment        // when it started
 	opened  moment        // when its response arrived, or zero before that
 	timeout time.Duration // requested timeout of a watch
-	heard   moment        // when this or an earlier watch last delivered something; in a streaming list, only initial objects count
+	heard   moment        // when a watch last delivered something; in a streaming list, only initial objects count
 
 	// The list in progress, ordinary or streaming.
 	from        string           // resourceVersion to request ("0" means any, "" means the latest)
@@ -48,10 +48,10 @@ const (
 	streaming
 	// watching means that the stream watches from machine.version.
 	watching
-	// checking means that the stream requests one object and the current resourceVersion of the collection. They show
-	// whether the server was rebuilt while the connection was broken. A new server may not have reached the stream's
-	// resourceVersion yet, and a watch would then deliver no events. So the stream checks after each broken connection,
-	// and after a long time without events.
+	// checking means that the stream requests one object and the current resourceVersion of the collection. The response
+	// shows whether the server was rebuilt while the connection was broken. Without a check, the stream might not notice
+	// this, because a watch delivers no events until a new server reaches the stream's resourceVersion. So the stream
+	// checks after each broken connection, and after a long time without events.
 	checking
 	// stopped means that the stream has ended.
 	stopped
@@ -73,7 +73,7 @@ const (
 )
 
 // newMachine returns the machine of a new stream. resumeFrom is the resourceVersion of the state that the caller
-// already has, or "". verify reports whether the caller can compare this state with the server.
+// already has, or "". verify is true if the caller can compare this state with the server.
 func newMachine(opts *Options, resumeFrom string, verify bool, server *support) *machine {
 	m := &machine{opts: opts, server: server, policy: newPolicy(opts)}
 	switch {
@@ -96,8 +96,8 @@ func (m *machine) next(now moment) (opts ListOptions) {
 	opts.LabelSelector, opts.FieldSelector = m.opts.LabelSelector, m.opts.FieldSelector
 	switch m.state {
 	case listing:
-		// A limit makes the server bypass its watch cache and read from storage, unless the resourceVersion is "" or
-		// "0". So for other resourceVersions the machine sets a limit only if the server seems to have no watch cache.
+		// A limit makes the server bypass its watch cache and read from storage, unless the resourceVersion is "" or "0". So
+		// for any other resourceVersion, the machine sets a limit only if the server seems to have no watch cache.
 		if !m.whole && (m.server.pages.Load() || m.token != "" || m.from == "" || m.from == "0") {
 			opts.Limit = m.policy.pageSize
 		}
@@ -163,8 +163,8 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 			m.heard = now
 			return nothing, nil
 		}
-		// The watch is live only after it has delivered the owed change. Until then, it may follow the history of
-		// another server.
+		// The watch is live only after it has delivered the owed change. Until then, the server may be a rebuilt one whose
+		// history does not contain that change.
 		if m.owed != "" {
 			return nothing, nil
 		}
@@ -177,8 +177,9 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 	return m.liveEvent(now, r)
 }
 
-// checked handles the response to a check. If the object in the response is newer than the stream, the watch owes this
-// change and must deliver it soon. Otherwise it follows the history of another server.
+// checked handles the response to a check. If the object in the response is newer than the stream's resourceVersion,
+// the next watch owes this change and must deliver it soon. If the watch does not, the server's resourceVersions belong
+// to another history.
 func (m *machine) checked(now moment, r *response) (meaning, error) {
 	switch {
 	case versionRegressed(m.version, r.version):
@@ -263,8 +264,8 @@ func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 }
 
 // endMark completes a streaming list. Some servers send the initial-events-end bookmark before the objects, so the list
-// seems to be empty. endMark therefore confirms an empty list with an ordinary list, unless streaming lists have worked
-// before.
+// seems to be empty. If streaming lists have not worked before, endMark therefore confirms an empty list with an
+// ordinary list.
 func (m *machine) endMark(now moment, r *response) (meaning, error) {
 	if m.from != "" && versionRegressed(m.version, r.version) {
 		return nothing, errVersionRegressed
@@ -345,10 +346,10 @@ func (m *machine) count(objects int) {
 	m.objects += objects
 }
 
-// fail handles the end of a request. err is a failure, an error from event, or ErrWatchClosed after a clean close.
-// objects is the number of objects on an unfinished page, and receiving says whether an object was incomplete. fail
-// chooses the next state and the delay before the next request. attention reports whether the failure needs a warning.
-// A clean close needs none, nor does a healthy watch that loses its connection.
+// fail handles the end of a request. err is the error of the request, an error from the method event, or ErrWatchClosed
+// after a clean close. objects is the number of objects on an unfinished page. receiving reports whether the last
+// object was incomplete. fail chooses the next state and the delay before the next request. attention reports whether
+// the failure needs a warning. A clean close needs no warning. Neither does a healthy watch that loses its connection.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
 	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
 	err = m.causeOf(err, healthy)
@@ -410,9 +411,9 @@ func (m *machine) openFor(now moment) time.Duration {
 	return now - m.opened
 }
 
-// causeOf returns the cause of the end of a request. Some servers and proxies do not report an expired resourceVersion,
-// but close each watch at once. So after several short watches in a row, it counts as expired. If a watch does not
-// deliver a change that a check has shown, the server was rebuilt, and its resourceVersions are unrelated to the
+// causeOf returns the reason why a request ended. Some servers and proxies do not report an expired resourceVersion,
+// but close each watch at once. So after several short watches in a row, causeOf returns ErrExpired. If a watch does
+// not deliver a change that a check has shown, the server was rebuilt, and its resourceVersions are unrelated to the
 // stream's.
 func (m *machine) causeOf(err error, healthy bool) error {
 	switch {
@@ -432,7 +433,8 @@ func (m *machine) causeOf(err error, healthy bool) error {
 	return ErrExpired
 }
 
-// afterList restarts the list. It changes the resourceVersion or the pagination if that may have caused the failure.
+// afterList restarts the list. If the resourceVersion or the pagination may have caused the failure, afterList changes
+// it for the next attempt.
 func (m *machine) afterList(f fault, err error) (immediate bool) {
 	from, whole := m.from, m.whole
 	switch {
@@ -504,16 +506,16 @@ func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 	return false
 }
 
-// afterCheck relists if the check shows that the server has another history. It repeats the check while the server is
-// down. After any other failure it resumes the watch, because a server may be unable to answer the check but still
-// serve watches.
+// afterCheck relists if the check shows that the server's resourceVersions belong to another history. If the server is
+// down, it repeats the check. After any other failure, it resumes the watch, because a server may be unable to answer
+// the check but still able to serve watches.
 func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	switch {
 	case f == badVersion:
 		m.relist("")
 		return m.mayRelistAtOnce()
 	case statusCode(err) == 404:
-		// The collection was deleted, and may return with other objects, so the stream must list it.
+		// The collection was deleted and may be created again with other objects, so the stream must list it.
 		m.relist(m.version)
 	case f == connection && err != ErrSilent && statusCode(err) != 504:
 	default:
@@ -523,7 +525,8 @@ func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 }
 
 // mayRelistAtOnce returns true once after each reset of the backoff. So the first relist after a server has lost its
-// history is immediate, but a server that loses it repeatedly is spared from frequent lists.
+// history is immediate. If the server keeps losing its history, further relists wait for the backoff, which spares the
+// server frequent lists.
 func (m *machine) mayRelistAtOnce() bool {
 	first := !m.relisted
 	m.relisted = true

@@ -19,7 +19,7 @@ func TestFirstListThenWatch(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.options())
 }
 
-// Until the first bookmark, the end of a watch is the only sign that the server is alive, so watches must request a
+// Until the first bookmark arrives, only the end of a watch shows that the server is alive, so watches must request a
 // short timeout.
 func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
@@ -106,8 +106,8 @@ func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	require.Equal(t, "12", r.options().ResourceVersion)
 }
 
-// A server that splits a list at resourceVersion "0" into pages has no watch cache. For such a server, lists must keep
-// their limit, because a list without a limit is not faster.
+// A server that splits a list at resourceVersion "0" into pages has no watch cache. Lists from such a server must keep
+// their limit, because a list without a limit would not be faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))

@@ -40,15 +40,15 @@ type Object struct {
 	namespace, name, uid, resourceVersion part
 }
 
-// part is the location of a string in an object's JSON text. It uses half the memory of a string and contains no
-// pointer, which matters for large stores.
+// part is the location of a string in an object's JSON text. Compared with a string, it uses half the memory and
+// contains no pointer for the garbage collector to follow, which matters for large stores.
 type part struct {
 	start uint32
 	size  int32 // if negative, the string has escape sequences and is -size bytes long
 }
 
 func (o *Object) part(at part) string {
-	if at.size < 0 { // rare, because names of Kubernetes objects need no escape sequences
+	if at.size < 0 { // rare, because the names of Kubernetes objects need no escape sequences
 		return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 	}
 	return o.raw[at.start : at.start+uint32(at.size)]
@@ -229,8 +229,9 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. If the last scan had
-// another selection, it scans the object again and keeps the result, so that the next objects need only one scan.
+// cutsFor returns the spans to cut from the object, so that only the selection `keep` remains. If the last scan used
+// another selection, cutsFor scans the object again. It then keeps the selection, so that the following objects need
+// only one scan.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

@@ -177,8 +177,8 @@ func TestObjectEqualComparesJSON(t *testing.T) {
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 
-// The methods of Value rely on valid JSON. So no program may be able to make a Value from unchecked text, for example
-// by a type conversion.
+// The methods of Value rely on valid JSON. So a program must not be able to make a Value from unchecked text, for
+// example with a type conversion.
 func TestValueHoldsOnlyParsedText(t *testing.T) {
 	value := reflect.TypeFor[Value]()
 	require.False(t, reflect.TypeFor[string]().ConvertibleTo(value))

@@ -74,8 +74,8 @@ func TestThreePages(t *testing.T) {
 	}, s.requests[:3])
 }
 
-// A server sends an ERROR event for an object that it cannot read from storage. Lists omit the object after an
-// administrator has deleted it.
+// A server sends an ERROR event for an object that it cannot read from storage. After an administrator has deleted the
+// object, lists omit it.
 func TestUnreadableObject(t *testing.T) {
 	const unreadable = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"data from the storage is not transformable",` +
 		`"reason":"StoreReadError","code":500}}` + "\n"

@@ -13,8 +13,8 @@ const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
 	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // after this many delays in a row from Retry-After, the backoff also applies
-	retryAfterSpread = 0.1             // the random delay added to Retry-After is at most this fraction of it
+	maxHonored       = 10              // after Retry-After has set this many delays in a row, the backoff also applies
+	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
 	maxSpread        = time.Second     // maximum delay before a healthy watch resumes
 
 	requestEvery = time.Second // minimum average time between requests, after a burst
@@ -39,8 +39,8 @@ const (
 	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // for a streaming list; short, because a server without streaming lists may send nothing
 	idleBookmarks = 140 * time.Second // for a watch with bookmarks, which arrive once a minute
-	idleOwed      = 5 * time.Second   // for a watch that must deliver a change at once, because a check has shown this change
-	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks
+	idleOwed      = 5 * time.Second   // for a watch that must soon deliver a change that a check has shown
+	idleGrace     = 5 * time.Second   // for a watch without bookmarks, added to the timeout of the watch
 )
 
 // policy computes delays and timeouts. The delay before a request is the longest of the backoff, the request budget and
@@ -48,7 +48,7 @@ const (
 type policy struct {
 	random   func() float64 // returns a number in [0, 1)
 	pageSize int            // objects per page, or zero for no pagination
-	large    int            // number of objects in a list that counts as one towards the limit on lists; see charge
+	large    int            // number of delivered objects that count as one list towards the limit on lists; see charge
 
 	lastBackoff time.Duration
 	honored     int              // number of delays in a row that followed Retry-After
@@ -72,8 +72,8 @@ func newPolicy(opts *Options) policy {
 }
 
 // backOff returns the next delay of an exponential backoff. Its jitter makes clients that fail together retry at
-// different times. retryAfter is the server's Retry-After, or zero. It replaces the backoff up to maxHonored times in a
-// row. It also gets jitter, because all clients receive the same value.
+// different times. retryAfter is the server's Retry-After, or zero. A Retry-After replaces the backoff, but at most
+// maxHonored times in a row. It also gets jitter, because all clients receive the same value.
 func (p *policy) backOff(retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 && p.honored < maxHonored {
 		p.honored++
@@ -106,8 +106,8 @@ func (p *policy) spread(open, timeout time.Duration) time.Duration {
 	return time.Duration(p.random() * float64(limit))
 }
 
-// spend charges one request to the budget. The budget may be overdrawn by two requests, which are sent without a delay:
-// a watch after a list, and a request after Wake skipped a delay.
+// spend charges one request to the budget. Two requests may overdraw the budget, because they are sent without a delay:
+// a watch after a list, and a request after Wake has ended a delay.
 func (p *policy) spend(now moment) {
 	p.budgetFull = min(max(p.budgetFull, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
@@ -163,7 +163,7 @@ func (m *machine) idle() time.Duration {
 	return m.timeout + idleGrace
 }
 
-// support records which features a server has, as far as the streams of a [Client] have found out. They use it
+// support records which features of a server the streams of a [Client] have discovered. The streams use it
 // concurrently.
 type support struct {
 	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
@@ -173,7 +173,7 @@ type support struct {
 
 const (
 	streamsWork     = -1 // a watch after a streaming list was healthy
-	maxStreamFaults = 2  // after this many failures in a row, no more streaming lists are requested; a single failure may only mean that the server shut down
+	maxStreamFaults = 2  // after this many failures in a row, streams use ordinary lists; a single failure may only mean a shutdown
 )
 
 // streamsLists reports whether to request streaming lists.

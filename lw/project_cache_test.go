@@ -26,8 +26,8 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (*lw.Response, error)
 	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// A relist must not copy unchanged objects, and must ignore changes to dropped fields. It must report changes to kept
-// fields even at the same resourceVersion, for example after a backup was restored.
+// A relist must not copy unchanged objects, and must ignore changes to fields that the projection drops. It must report
+// changes to the other fields even if the resourceVersion is the same, for example after a backup was restored.
 func TestInformerOfProjections(t *testing.T) {
 	const n = 1000
 	const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`

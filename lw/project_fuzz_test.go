@@ -52,8 +52,8 @@ func omitAny(value any, paths [][]string) any {
 	for _, path := range paths {
 		beneath[path[0]] = append(beneath[path[0]], path[1:])
 	}
-	// goes reports whether one of the paths ends at this name. Otherwise it returns the rest of the paths that continue
-	// here.
+	// goes reports whether one of the paths ends at this name, so that the whole member must go. Otherwise, it returns the
+	// remainders of the paths that lead into this member.
 	goes := func(name string) (whole bool, rest [][]string) {
 		for _, path := range beneath[name] {
 			if len(path) == 0 {

@@ -74,7 +74,7 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// A projection keeps the required metadata. It keeps managedFields only if the client does.
+// Omit must drop only the fields at the given paths, and must reject a path to a field that every object needs.
 func TestOmit(t *testing.T) {
 	for name, c := range map[string]struct{ paths, text, want string }{
 		"one field":                   {"spec.b", `,"spec":{"a":1,"b":[2],"c":3}`, `,"spec":{"a":1,"c":3}`},
@@ -210,8 +210,8 @@ func TestGetWithWildcard(t *testing.T) {
 // opaque wraps a projection in another codec, so that the client does not detect the projection.
 type opaque struct{ Codec[*Object] }
 
-// The client does not know the projection until the codec decodes the first object. So this object is projected after
-// the scan, and later objects during the scan. Both ways must give the same result.
+// The client does not know the projection until the codec decodes the first object. So the first object is projected
+// after the scan, and later objects are projected during the scan. Both ways must have the same result.
 func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`

@@ -107,8 +107,8 @@ func (d protoDecoder) status(o *Scanned) error {
 	return e
 }
 
-// envelope parses an object that starts with magic. It returns the kind and the encoded object from the runtime.Unknown
-// message after these bytes.
+// envelope parses an object that starts with magic. It returns the kind and the encoded object, which it takes from the
+// runtime.Unknown message after these bytes.
 func envelope(data []byte) (kind, object protoscan.Message, ok bool) {
 	if !strings.HasPrefix(view(data), magic) {
 		return nil, nil, false

@@ -31,7 +31,7 @@ func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 	}
 }
 
-// The bytes after the list belong to the message around it, so a field must not reach into them.
+// The bytes after the list belong to the message around the list, so a field of the list must not extend into them.
 func TestProtobufFieldLongerThanList(t *testing.T) {
 	meta := field(1, field(2, "9"))
 	pod := field(2, field(1, field(1, "web-0")+field(6, "7")))

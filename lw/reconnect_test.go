@@ -34,8 +34,8 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	}
 }
 
-// The jitter is 0.5 % of the time that the watch was open, at most one second. It spreads out clients that lost their
-// connections at the same time.
+// The jitter is 0.5 % of the time that the watch was open, at most one second. It makes clients that lost their
+// connections at the same time reconnect at different times.
 func TestResumeHasJitter(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
@@ -101,7 +101,7 @@ func TestWatchFailures(t *testing.T) {
 	}
 }
 
-// A relist must not follow a gateway error, because it cannot help and is the most expensive request.
+// A gateway error must not cause a relist, because a relist does not help and is the most expensive request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {

@@ -14,7 +14,7 @@ type refMember struct {
 	text json.RawMessage
 }
 
-// refMembers returns the members of a JSON object in order. ok is false if text is not an object.
+// refMembers returns the members of a JSON object in the order of the text. ok is false if text is not an object.
 func refMembers(text []byte) (all []refMember, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {

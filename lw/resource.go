@@ -57,7 +57,7 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		// Clients and proxies would remove such a segment, and so request another path.
+		// Clients and proxies would remove such a segment and so request a different path.
 		if segment == "." || segment == ".." {
 			return errors.New("lw: Resource " + r.String() + " has the invalid path segment \"" + segment + "\"")
 		}
@@ -82,7 +82,7 @@ func (r Resource) path() (path, query string) {
 }
 
 // fieldSelector adds a term for the resource's name to the caller's selector. The name cannot be part of the path,
-// because servers ignore the watch parameter for the path of a single object.
+// because servers ignore the parameter `watch` if the path names a single object.
 func (r Resource) fieldSelector(selector string) string {
 	if r.Name == "" {
 		return selector
@@ -163,7 +163,8 @@ func ParseResource(name, namespace string) (Resource, error) {
 	return Resource{}, errors.New("lw: resource \"" + name + "\" " + reason + " \"" + suggestion + "\"")
 }
 
-// isNear reports whether word is probably a misspelled plural of b: the kind, or a word that needs one correction.
+// isNear reports whether the user probably meant the plural of b: word is the kind, or it differs from the plural by at
+// most one edit.
 func isNear(word string, b builtin.Resource) bool {
 	return strings.EqualFold(word, b.Kind) || nearest.Edits(strings.ToLower(word), b.Plural) <= 1
 }

@@ -69,8 +69,8 @@ func TestParseResourceErrors(t *testing.T) {
 	}
 }
 
-// Each built-in resource is found by its full name. A shorter name returns the first matching entry of
-// builtin.All.
+// ParseResource must find each built-in resource by its full name. For a shorter name, it must return the first
+// matching entry of builtin.All.
 func TestParseResourceFindsAllBuiltIns(t *testing.T) {
 	seen := map[string]bool{}
 	for b := range builtin.All() {

@@ -70,7 +70,7 @@ func (r *machineHarness) check(version string, refuted bool) *Interruption {
 
 func (r *machineHarness) pass(d time.Duration) { r.now += d }
 
-// rest advances the clock until the request budget and the list limit allow every request again.
+// rest advances the clock until neither the request budget nor the list limit delays a request.
 func (r *machineHarness) rest() *machineHarness {
 	r.pass(time.Hour)
 	return r

@@ -130,8 +130,8 @@ func TestSlowHostileBodiesEnd(t *testing.T) {
 	}
 }
 
-// A connection that breaks within an object says nothing about the server's support for streaming lists, so the stream
-// must keep requesting them.
+// If a connection breaks within an object, this does not mean that the server lacks streaming lists, so the stream must
+// keep requesting them.
 func TestBrokenObjectKeepsStreamingLists(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	for range 3 {

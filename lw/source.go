@@ -21,9 +21,9 @@ type ListerWatcher[T Keyed] interface {
 	// list it yields Synced after the initial objects. The sequence ends when the server closes the watch cleanly. An
 	// error ends the sequence, unless it is a *[DecodeError].
 	//
-	// The ResourceVersion of an event promises that all changes up to it were yielded. If several changes share a
-	// resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would resume there
-	// and miss the remaining changes.
+	// If an event has a ResourceVersion, the sequence must have yielded all changes up to that resourceVersion. If several
+	// changes share a resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would
+	// resume there and miss the remaining changes.
 	//
 	// Watch must end after opts.Timeout. The stream cancels a watch that yields nothing for 5 seconds longer than
 	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
@@ -37,16 +37,16 @@ type ListerWatcher[T Keyed] interface {
 
 // Page is one page of a list.
 type Page[T any] struct {
-	// Objects yields the objects as they arrive, and may be iterated once. An error other than a *[DecodeError] ends the
-	// sequence.
+	// Objects yields the objects as they arrive. It may be iterated only once. An error other than a *[DecodeError] ends
+	// the sequence.
 	Objects iter.Seq2[T, error]
 
 	ListMeta // complete when Objects has ended without an error
 }
 
-// Source describes the server of a [ListerWatcher] and its objects. It also records the server's features that streams
-// have discovered, so it must not be copied. The zero value describes a server without a name and without streaming
-// lists.
+// Source describes the server of a [ListerWatcher] and its objects. It also records the features of the server that
+// streams have discovered, so it must not be copied. The zero value describes a server without a name and without
+// streaming lists.
 type Source[T any] struct {
 	Name         string // name of the collection for logs, for example "default/pods"
 	StreamsLists bool   // whether to try streaming lists
@@ -57,12 +57,12 @@ type Source[T any] struct {
 	shared  *support // the support of another Source, or nil; see Share
 }
 
-// Share makes s use the record of other, so that the streams of both share their knowledge of the server's features.
+// Share makes s use the record of `other`, so that the streams of both share their knowledge of the server's features.
 // Both collections must be on the same server. Call Share before the first stream of s.
 func (s *Source[T]) Share(other *Source[T]) { s.shared = other.support() }
 
-// support returns the record of the server's features. A Source that has no streaming lists starts as if they had
-// failed.
+// support returns the record of the server's features. If StreamsLists is false, the record starts as if streaming
+// lists had failed.
 func (s *Source[T]) support() *support {
 	if s.shared != nil {
 		return s.shared

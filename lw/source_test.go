@@ -26,8 +26,8 @@ func (w *wrapper) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[*
 	return w.Client.Watch(ctx, opts)
 }
 
-// If a wrapper changes the client's objects, the caller holds changed objects, so the client must not yield these
-// again. A wrapper that changes nothing can permit the reuse.
+// If a wrapper changes the client's objects, the caller holds changed objects, so the client must not reuse them. A
+// wrapper that changes nothing can permit the reuse with PassLookup.
 func TestOnlyWrappersThatPassReuseOnReuseObjects(t *testing.T) {
 	held, err := ParseObject([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"a"}}`))
 	require.NoError(t, err)

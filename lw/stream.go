@@ -35,9 +35,9 @@ type Options struct {
 	StopOn func(cause error) bool
 
 	// Warn receives a warning about each interruption that needs attention. The warning contains the cause, the next
-	// request and its delay, and a remedy if there is one. The same cause is logged at most once per minute. Clean
-	// closes and connection errors of healthy watches are not logged. Keys and values alternate in args, as in
-	// log/slog, so the method Warn of a slog.Logger fits. If Warn is nil, the stream logs to slog.Default(), or to
+	// request and its delay, and a remedy if there is one. The same cause is logged at most once per minute. Clean closes
+	// and connection errors of healthy watches are not logged. Keys and values alternate in args, as in log/slog, so you
+	// can set Warn to the Warn method of a slog.Logger. If Warn is nil, the stream logs to slog.Default(), or to
 	// console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).Warn.
 	Warn func(msg string, args ...any)
 
@@ -45,8 +45,9 @@ type Options struct {
 	// simulation or a test repeatable. If Random is nil, the stream uses math/rand/v2.
 	Random func() float64
 
-	// Wall returns the time of a clock that also advances while the machine is suspended, because timers do not. Idle
-	// timeouts use it to detect a connection that broke during the sleep. If Wall is nil, the stream uses time.Now.
+	// Wall returns the time of a clock that also advances while the machine is suspended. Timers do not advance then, so
+	// idle timeouts use Wall to detect a connection that broke during the suspension. If Wall is nil, the stream uses
+	// time.Now.
 	Wall func() time.Time
 }
 
@@ -55,7 +56,7 @@ type Held struct {
 	// ResourceVersion is the resourceVersion of the caller's state. The stream starts with a watch from it instead of a
 	// list. If it has expired, the stream relists. "" and "0" start with a list.
 	//
-	// If it is newer than the server's resourceVersion, the stream relists after about five minutes without events. If
+	// If this resourceVersion is newer than the server's, the stream relists after about five minutes without events. If
 	// it is older but comes from another server, only Verify can detect this. So save the server's identity with the
 	// state.
 	ResourceVersion string
@@ -151,7 +152,7 @@ func (e *engine[T]) request() bool {
 }
 
 // interrupt yields the interruption that err causes, and waits for its delay. It returns false if the sequence is over.
-// It is not inlined, so that its stack frame is not part of the stack of an idle watch.
+// It must not be inlined, because its stack frame would then be part of the stack of an idle watch.
 //
 //go:noinline
 func (e *engine[T]) interrupt(err error) bool {
@@ -164,7 +165,7 @@ func (e *engine[T]) interrupt(err error) bool {
 	return e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result}) && e.wait(result.Delay)
 }
 
-// list reads one page of a list. In the state checking, it only compares the page with the caller's state.
+// list reads one page of a list. In the state `checking`, it only compares the page with the caller's state.
 func (e *engine[T]) list() error {
 	check := e.machine.state == checking
 	opts, ctx, dog := e.open()
@@ -213,8 +214,9 @@ func (e *engine[T]) list() error {
 }
 
 // watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close.
-// A program may have thousands of idle watches, and a goroutine's stack doubles when it is full. So watch leaves all
-// work that needs a large stack frame to functions that return before the next read.
+// Because a program may have thousands of idle watches, their stacks must stay small, and a goroutine's stack doubles
+// when it is full. So watch leaves all work that needs a large stack frame to functions that return before the next
+// read.
 func (e *engine[T]) watch() error {
 	opts, ctx, dog := e.open()
 	defer dog.stop()
@@ -296,7 +298,8 @@ func (e *engine[T]) endList() bool {
 // startWatch yields WatchStarted before the first event of a watch. It returns false if the sequence is over.
 func (e *engine[T]) startWatch(version string) bool { return e.once(&e.live, WatchStarted, version) }
 
-// once yields an event unless *sent is set, and sets it. It returns false if the sequence is over.
+// once yields an event and sets *sent. If *sent is already set, once does nothing. It returns false if the sequence is
+// over.
 func (e *engine[T]) once(sent *bool, t EventType, version string) bool {
 	if *sent {
 		return true
@@ -319,8 +322,8 @@ func (e *engine[T]) send(event Event[T]) bool {
 }
 
 // causeOf returns context.Cause(ctx) if ctx is done, and otherwise err. A source may return only context.Canceled,
-// which hides the cause, for example ErrSilent. A source may also end without an error when ctx is done, and then an
-// incomplete list must not count as complete.
+// which hides the cause, for example ErrSilent. A source may also end without an error when ctx is done. In that case,
+// an incomplete list must not count as complete.
 func causeOf(ctx context.Context, err error) error { return cmp.Or(context.Cause(ctx), err) }
 
 // now returns the time on the stream's clock.
@@ -376,7 +379,7 @@ type watchdog struct {
 	walltime  atomic.Int64  // when data last arrived on the wall clock, in nanoseconds since 1970
 	limit     atomic.Int64  // idle timeout, paused while the caller handles an event, or zero if stopped
 
-	listening sync.WaitGroup // waits for the goroutine that runs listen, which exists only if there is a channel for wake-ups
+	listening sync.WaitGroup // waits for the goroutine that runs listen; without a channel for wake-ups there is none
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -387,7 +390,8 @@ type watchdog struct {
 // nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall func() time.Time) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	// A start in the past, because a receiving time of zero means that no object is arriving.
+	// The start is in the past, so that no time since the start is zero. A zero in `receiving` means that no object is
+	// arriving.
 	d := &watchdog{cancel: cancel, start: time.Now().Add(-1), wall: wall}
 	d.resume(limit)
 	d.mu.Lock() // because the timer may fire before d.timer is set
@@ -429,7 +433,8 @@ func (d *watchdog) heard() (monotonic time.Duration) {
 }
 
 // progress restarts the idle timeout, because a part of an object has arrived. While an object arrives, the idle
-// timeout is at least that of a list. The short timeout of a streaming list would cut off a slow link.
+// timeout is at least that of a list. The short timeout of a streaming list would cut off a slow connection in the
+// middle of a large object.
 func (d *watchdog) progress() {
 	if now := d.heard(); d.receiving == 0 {
 		d.receiving = now
@@ -476,7 +481,7 @@ func (d *watchdog) check() {
 	d.timer.Reset(d.interval())
 }
 
-// listen checks at once for each value on wake, because the timer may be late after the computer has slept.
+// listen calls check at once for each value on wake, because the timer may be late after the computer has slept.
 func (d *watchdog) listen(ctx context.Context, wake <-chan struct{}) {
 	for {
 		select {

@@ -15,7 +15,7 @@ const (
 	missingEnd   = "INTERRUPTED the initial-events-end bookmark of the streaming list is missing or misplaced @"
 )
 
-// The stream must handle a streaming list whose objects are not sorted by resourceVersion, and change before the list
+// The stream must handle a streaming list whose objects are not sorted by resourceVersion and change before the list
 // ends. A bookmark whose initial-events-end annotation is "false" must not end it.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
@@ -194,7 +194,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 }
 
 // A server without streaming lists answers with an ordinary watch, and in a busy collection the idle timeout never
-// passes. So the stream must fail after a minute in which no event was certainly an initial object.
+// passes. So the streaming list must fail after a minute in which no event was certainly an initial object.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
@@ -312,9 +312,9 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestWakeEndsDelay wakes the stream right after a failure. By then, the failed request's watchdog must have ended,
-// because it would otherwise take the wake-up. The test uses a single CPU, on which the watchdog has ended only if the
-// stream has waited for it.
+// TestWakeEndsDelay wakes the stream right after a failure. By then, the watchdog of the failed request must have
+// ended. Otherwise it would take the wake-up. The test uses a single CPU, because there the watchdog has ended only if
+// the stream has waited for it.
 func TestWakeEndsDelay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for name, c := range map[string]struct {

@@ -23,8 +23,8 @@ type Trace struct {
 	// Event is called for each event, before the stream yields it. Object is nil in events without an object. A
 	// cache.Informer also reports the events of a restored state, so that [State.After] returns the state of the store.
 	Event func(event Event[Keyed])
-	// Switched is called when transport/fallback switches to its other transport. cause is the failure of the first
-	// one.
+	// Switched is called when transport/fallback switches to its other transport. cause is the failure of the transport
+	// that was in use.
 	Switched func(cause error)
 	// Redirected is called when a request is redirected to another origin, for example "https://k8s.example:443". The
 	// new request has no credentials. The transport may call Redirected in another goroutine.
@@ -49,8 +49,8 @@ func ContextTrace(ctx context.Context) *Trace {
 	return new(Trace)
 }
 
-// open sends a request over transport. It calls the trace's functions Open and Opened, and makes reads of the body call
-// Read.
+// open sends a request over transport. It calls the trace's functions Open and Opened, and lets each read of the body
+// call Read.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (*Response, error) {
 	if t.Open != nil {
 		t.Open(req)

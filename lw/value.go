@@ -10,7 +10,7 @@ import (
 )
 
 // Value is a validated JSON value, for example a part of an [Object]. The zero Value represents a missing value. Its
-// methods allocate memory only to decode escape sequences, and when Int fails to parse a value.
+// methods allocate memory only to decode escape sequences, or if Int fails to parse the value.
 type Value struct{ raw string }
 
 // ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
@@ -106,8 +106,8 @@ func (v Value) Elements() iter.Seq[Value] {
 // malformed or has no value. The empty path returns v itself.
 //
 // A path consists of member names, separated by dots, and array indexes in brackets. A backslash escapes a dot in a
-// name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has the rest of
-// the path. [Value.Elements] yields all elements.
+// name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has a value at
+// the rest of the path. [Value.Elements] yields all elements.
 func (v Value) Get(path string) Value {
 	for path != "" && v.Exists() {
 		first, rest, expected := cutStep(path)
@@ -191,8 +191,8 @@ const (
 	toEveryElement
 )
 
-// cutStep splits the first step off a path. If the path is malformed, expected describes the syntax that would be valid
-// at the start of rest.
+// cutStep splits the first step off a path. If the path is malformed, `expected` describes the syntax that would be
+// valid at the start of rest.
 func cutStep(path string) (first pathStep, rest, expected string) {
 	if strings.HasPrefix(path, "[") {
 		return cutElement(path)
@@ -222,7 +222,7 @@ func cutStep(path string) (first pathStep, rest, expected string) {
 // unescapeName removes each backslash that escapes the next character.
 var unescapeName = strings.NewReplacer(`\\`, `\`, `\`, ``)
 
-// cutElement is cutStep for a path that starts with a bracket.
+// cutElement is like cutStep, but for a path that starts with a bracket.
 func cutElement(path string) (first pathStep, rest, expected string) {
 	end := strings.IndexByte(path, ']')
 	if end < 0 {

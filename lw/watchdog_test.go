@@ -18,8 +18,8 @@ type wallClock struct{ offset atomic.Int64 }
 func (c *wallClock) now() time.Time       { return time.Now().Add(time.Duration(c.offset.Load())) }
 func (c *wallClock) jump(d time.Duration) { c.offset.Add(int64(d)) }
 
-// timeToCancel moves the wall clock by jump in the middle of the idle timeout. It returns how long the watchdog then
-// takes to cancel the request.
+// timeToCancel moves the wall clock by jump in the middle of the idle timeout. It returns how long after the jump the
+// watchdog cancels the request.
 func timeToCancel(t *testing.T, jump time.Duration) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock wallClock

@@ -18,16 +18,16 @@ type anyReader struct {
 	utf8 bool // whether text is valid UTF-8
 	at   int  // index of the next byte
 
-	// Members and elements of the objects and arrays that are not complete yet. A map or slice is allocated only at its
-	// end, when its size is known.
+	// Members and elements of the objects and arrays that are not complete yet. A map or slice is allocated only when its
+	// end has been read, because its size is then known.
 	members  []member
 	elements []any
 
-	// known contains recently decoded short strings by hash, so that they need not be allocated again. The objects in a
-	// collection have most of them in common, above all the member names.
+	// known contains recently decoded short strings by hash, so that these strings need not be allocated again. The
+	// objects in a collection have most short strings in common, above all the member names.
 	known [1024]any
 
-	standard []byte // reused for the JSON that a method UnmarshalJSON or encoding/json decodes
+	standard []byte // reused for JSON that an UnmarshalJSON method or encoding/json decodes
 	err      *fieldError
 }
 
@@ -124,8 +124,8 @@ func (r *anyReader) array() any {
 	return array
 }
 
-// string decodes a string. It returns a value of type any, because known contains strings in this form, and converting
-// them again would allocate memory.
+// string decodes a string. It returns the string as a value of type any, because `known` contains strings in this form.
+// Converting a string to any would allocate memory.
 func (r *anyReader) string() any {
 	content := r.content()
 	if len(content) > maxKnown {

@@ -10,8 +10,8 @@ import (
 )
 
 // ResourceOf returns the collection of an object's type. object is a pointer to a built-in Kubernetes type, for example
-// &corev1.Pod{}; its fields do not matter. An empty namespace means all namespaces. ResourceOf returns an error for other
-// types, and for a cluster-scoped type if namespace is not empty.
+// &corev1.Pod{}; its fields do not matter. An empty namespace means all namespaces. ResourceOf returns an error if the
+// type is not built in, or if the type is cluster-scoped and namespace is not empty.
 func ResourceOf(object any, namespace string) (lw.Resource, error) {
 	t := reflect.TypeOf(object)
 	var b *builtin.Resource
@@ -47,7 +47,7 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// check returns a *fieldError if the object's kind or apiVersion belongs to another type than t. It accepts an object
+// check returns a *fieldError if the object's kind or apiVersion belongs to a type other than t. It accepts an object
 // without kind and apiVersion. If t is not a built-in type, want is nil, and check accepts any object.
 func (want *wireType) check(o *lw.Object, t reflect.Type) error {
 	if want == nil || strings.HasPrefix(o.Raw(), want.prefix) {

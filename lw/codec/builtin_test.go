@@ -95,7 +95,7 @@ type other struct {
 	Count int `json:"count"`
 }
 
-// chosen is a codec that decodes into the objects that create returns.
+// chosen is a codec that decodes each object into the value that `create` returns.
 type chosen struct {
 	lw.Codec[lw.Keyed]
 	create func() lw.Keyed

@@ -17,8 +17,8 @@
 // name, the tag option ",string" or two fields with the same name. Do not register global json-iterator extensions,
 // because they would affect only such structs. Package lw validates the JSON first.
 //
-// One difference from encoding/json remains. Two fields can have the same JSON name at different embedding depths. The results
-// differ if only one of them has a tag. No Kubernetes type has such fields.
+// One difference from encoding/json remains. If two fields at different embedding depths have the same JSON name and
+// only one of them has a tag, the results differ. No Kubernetes type has such fields.
 //
 // # Encoding
 //
@@ -44,7 +44,7 @@ import (
 //
 // After a relist, an object with the same key, UID and resourceVersion counts as unchanged, because a comparison would
 // need the JSON of each object and double the memory. To choose the Go type of each object at run time, write a codec
-// that calls [Into], and takes its Identity from JSON.
+// that calls [Into] and returns the Identity of a JSON codec.
 func JSON[T lw.Keyed](transform func(T) T) lw.Codec[T] { return asJSON[T]{transform} }
 
 type asJSON[T lw.Keyed] struct{ transform func(T) T }
@@ -94,9 +94,9 @@ func Into(o *lw.Object, pointer any) error {
 // errNew reports that the caller's type cannot hold a decoded object.
 var errNew = &fieldError{expected: "a pointer to a struct", found: "another type"}
 
-// checkKey returns an error if the methods of object return different metadata than s contains. The usual cause is a
-// missing tag or embedded struct. Without this check, all such objects would have the same empty key, and a store would
-// keep only one of them.
+// checkKey returns an error if the metadata that the methods of object return differs from the metadata in s. The usual
+// cause is that a tag or an embedded struct is missing. Without this check, all such objects would have the same empty
+// key, and a store would keep only one of them.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	var field, method string
 	switch {

@@ -104,7 +104,8 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is a type that only TestConcurrentUse decodes, so that the test's goroutines race to create its decoder.
+// concurrently is decoded only by TestConcurrentUse, so that the goroutines of that test race to create the type's
+// decoder.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {

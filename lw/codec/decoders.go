@@ -24,8 +24,9 @@ func newAPI() jsoniter.API {
 	return api
 }
 
-// decodeUnusual decodes a struct member whose field [plan.addFields] cannot find. json-iterator only finds the field
-// and allocates embedded structs. It reads a placeholder instead of the value, because it decodes many values wrongly.
+// decodeUnusual decodes a struct member whose field [plan.addFields] cannot find. It uses json-iterator only to find
+// the field and to allocate embedded structs. Because json-iterator decodes many values wrongly, it reads a placeholder
+// instead of the value.
 func decodeUnusual(r *anyReader, name string, into reflect.Value) {
 	value := r.at
 	quoted, _ := json.Marshal(name) // encoding a string cannot fail
@@ -96,8 +97,8 @@ func decodeQuoted(r *anyReader, into reflect.Value) {
 	}
 }
 
-// setScalar sets value to a number or a boolean. It returns false if the number is out of range, or the text does not
-// belong to the type of value.
+// setScalar sets value to a number or a boolean. It returns false if the number is out of range, or if the text does
+// not fit the type of value.
 func setScalar(value reflect.Value, text string) bool {
 	var err error
 	switch {

@@ -214,7 +214,7 @@ func TestDefectLenientScalars(t *testing.T) {
 	}
 }
 
-// noInts is a named type, to show that its array's length is found, too.
+// noInts is a named array type, to show that the decoder also finds the length of such a type.
 type noInts [0]int
 
 type embeddedNoInts struct {
@@ -222,7 +222,7 @@ type embeddedNoInts struct {
 	After    int
 }
 
-// Without the array decoder, an element that has no place in the array overwrites the memory behind the array.
+// Without the array decoder, an element that does not fit into the array overwrites the memory after the array.
 func TestDefectArraysOverflow(t *testing.T) {
 	var into struct {
 		F [0]int

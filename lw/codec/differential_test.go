@@ -133,8 +133,8 @@ func isOddEnvelope(err error) bool {
 }
 
 // excluded reports whether an object has duplicate members. The fuzz tests skip such objects, because the path in an
-// error does not tell the members apart. Names that differ only in case count as duplicates, because encoding/json
-// confuses them. TestDuplicateMembersAgreeWithEncodingJSON tests the values of duplicate members.
+// error does not say which of two members it means. Names that differ only in case count as duplicates, because
+// encoding/json confuses them. TestDuplicateMembersAgreeWithEncodingJSON tests the values of duplicate members.
 func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {

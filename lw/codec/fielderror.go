@@ -8,7 +8,7 @@ import (
 
 // fieldError reports a field that does not fit the struct, or a kind or apiVersion that does not belong to the built-in
 // type. It contains field names and Kubernetes kinds but no other values, so it is safe to log even for a Secret. It
-// omits errors of custom UnmarshalJSON methods, because they may quote values.
+// omits the errors of custom UnmarshalJSON methods, because these errors may quote values.
 type fieldError struct {
 	field    string // a path for [lw.Object.Get], or "" for the object itself
 	expected string // the Go type of the field, for example "int32"
@@ -23,8 +23,8 @@ func (e *fieldError) Error() string {
 	return field + ": expected " + e.expected + ", found " + e.found
 }
 
-// inMember adds a member name to the path of the field. value starts with the JSON of the member. object is the type of
-// the JSON object that contains it.
+// inMember adds a member name to the path of the field. value starts with the JSON of the member, and object is the
+// type of the JSON object that contains the member.
 func (e *fieldError) inMember(name string, object reflect.Type, value string) {
 	if step, safe := pathStep(name); safe {
 		e.field = "." + step + e.field

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// plan decodes values of one Go type, like encoding/json, but with case-sensitive names and about twice as fast as
-// json-iterator.
+// plan decodes values of one Go type. It follows the rules of encoding/json, except that names are case-sensitive, and
+// is about twice as fast as json-iterator.
 type plan struct {
 	decode  func(*anyReader, reflect.Value)
 	fields  map[string]field // of a struct
@@ -20,7 +20,8 @@ type plan struct {
 	elem    *plan            // of a pointer, slice, array or map
 }
 
-// field is a field of a struct, which may belong to an embedded struct.
+// field describes how to find and decode a field of a struct. index is the path to the field, as in
+// [reflect.Value.FieldByIndex], because the field may be in an embedded struct.
 type field struct {
 	index []int
 	plan  *plan
@@ -37,8 +38,8 @@ func planOf(t reflect.Type) *plan {
 	return known.(*plan)
 }
 
-// newPlan returns the plan of a type. started contains the types whose plans are not complete yet, because a type may
-// contain itself.
+// newPlan returns the plan of a type. started contains the plans that are not complete yet. It is needed because a type
+// may contain itself.
 func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 	if p, ok := started[t]; ok {
 		return p
@@ -133,8 +134,9 @@ func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
 	p.elem.decode(r, into.Elem())
 }
 
-// decodeElements decodes a JSON array. Like encoding/json, it decodes into the elements that already exist, because a
-// member may occur twice. It ignores elements that do not fit into an array, and clears those that the JSON lacks.
+// decodeElements decodes a JSON array. Like encoding/json, it decodes into elements that already exist, because a
+// member may occur twice. If the JSON has too many elements for a Go array, it ignores the rest. If the JSON has too
+// few, it clears the remaining elements of the Go array.
 func (p *plan) decodeElements(r *anyReader, into reflect.Value) {
 	if !r.begins('[', into) {
 		return
@@ -267,8 +269,8 @@ func (p *plan) decodeBytes(r *anyReader, into reflect.Value) {
 	into.SetBytes(data)
 }
 
-// begins reports whether the next byte is c. If it is not, the value must be null, which clears a slice or map and
-// leaves other values unchanged, as in encoding/json. Any other value is an error.
+// begins reports whether the next byte is c. Otherwise the value must be null, and begins handles it as encoding/json
+// does: it clears a slice or map, and leaves other values unchanged. Any other value is an error.
 func (r *anyReader) begins(c byte, into reflect.Value) bool {
 	if r.text[r.at] == c {
 		return true

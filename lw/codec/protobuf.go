@@ -24,7 +24,7 @@ type message interface {
 type asProtobuf[T message] struct{}
 
 // Decode implements [lw.Codec]. It returns the error of T's Unmarshal method, or a *[fieldError] if T's methods return
-// a different namespace, name or resourceVersion than the message contains.
+// a namespace, name or resourceVersion that differs from the message.
 func (asProtobuf[T]) Decode(s *lw.Scanned) (T, error) {
 	if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
 		var none T

@@ -120,7 +120,8 @@ func TestRecreatedObjectWithSameResourceVersionIsDecoded(t *testing.T) {
 	}
 }
 
-// Without the option, the client requests JSON, which the codec cannot decode. Browsers and text codecs have no protobuf.
+// Without the option, the client requests JSON, which the codec cannot decode. Browsers and text codecs do not support
+// protobuf.
 func TestProtobufNeedsOption(t *testing.T) {
 	machines := lw.Resource{Version: "v1", Plural: "machines"}
 	client, err := lw.NewClient(&responses{lists: []string{listJSON("u1", "red")}}, machines, codec.Protobuf[*machine](), nil)

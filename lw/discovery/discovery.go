@@ -50,8 +50,8 @@ type Types struct {
 	Missing map[string]error
 }
 
-// Discoverer discovers the types of one server. It remembers the last responses, so that the server need not send them
-// again if nothing has changed. The zero value is ready to use. It must not be used concurrently.
+// Discoverer discovers the types of one server. It remembers the last responses, so that the server can omit a document
+// that has not changed since then. The zero value is ready to use. It must not be used concurrently.
 type Discoverer struct {
 	documents [2]document // one for each of roots
 }
@@ -145,8 +145,8 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 }
 
 // read reads all types in an APIGroupDiscoveryList. If a group version is stale, for example because its aggregated
-// server is down, the list contains the types that the server last knew. They stay in all, and missing says that they
-// may be outdated.
+// server is down, the list contains the types that the server last knew. read keeps these types in all, and records in
+// missing that they may be outdated.
 func (d *document) read(list lw.Value) {
 	for item := range list.Member("items").Elements() {
 		group := stringAt(item, "metadata.name")

@@ -10,8 +10,9 @@ const (
 	lows  = 0x7f7f7f7f7f7f7f7f // all bits of each byte except the high bit
 )
 
-// load returns the eight bytes of b that begin at i. It panics if b is too short. The compiler turns it into a single
-// load. The same function exists in encoding/binary, but that package imports reflect, which is large.
+// load returns the eight bytes of b that begin at i. It panics if b is too short. The compiler turns this function into
+// a single load instruction. The same function exists in encoding/binary, but that package imports reflect, which is
+// large.
 func load(b []byte, i int) uint64 {
 	w := b[i : i+8 : i+8]
 	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
@@ -25,19 +26,20 @@ func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 // the first marked byte is reliable.
 //
 // The subtraction x - ones*c sets the high bit of each byte below c. It may also change the bytes above such a byte, so
-// the mask is right only up to the first such byte. &^x excludes bytes whose high bit was set before. XOR with 2 swaps
-// the quote (0x22) and the space (0x20). After that, the quote and the control characters are the bytes below 0x21. XOR
-// with the backslash turns a backslash into zero, which is the only byte below 1.
+// the mask is reliable only up to the first such byte. The operation &^x excludes bytes whose high bit was already set.
+// XOR with 2 swaps the quote (0x22) and the space (0x20). After that, the quote and the control characters are the
+// bytes below 0x21. XOR with the backslash turns a backslash into zero, which is the only byte below 1.
 func special(x uint64) uint64 {
 	slash := x ^ ones*'\\'
 	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & highs
 }
 
-// equal returns a mask of the bytes that equal the ASCII character c. low is a word without its high bits, and ascii
-// marks the bytes of the word whose high bit was clear.
+// equal returns a mask of the bytes in a word that equal the ASCII character c. The caller splits the word into two
+// arguments: low is the word with the high bit of each byte cleared, and ascii is a mask of the bytes whose high bit
+// was clear.
 //
-// XOR with c turns a byte into zero if it equals c. Adding 0x7f sets the high bit of every byte except zero. Such an
-// addition never carries into the next byte, because low has no high bits.
+// First, XOR with c turns each byte that equals c into zero. Then, adding 0x7f to each byte sets the high bit of every
+// byte that is not zero. This addition never carries into the next byte, because the high bits of low are clear.
 func equal(low, ascii uint64, c byte) uint64 { return ascii &^ (low ^ ones*uint64(c) + lows) }
 
 // indexOf16 is like indexOf for two consecutive masks. It returns 16 if they mark no byte.

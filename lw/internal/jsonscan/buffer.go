@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	// pad is the number of zero bytes after the data. With them, the scanner may load the 16 bytes after the
-	// first byte of a string without checking the length. A zero byte cannot occur in JSON, so it marks the end of the data.
+	// pad is the number of zero bytes after the data. Because of them, the scanner can load the 16 bytes after the first
+	// byte of a string without checking the length. A zero byte cannot occur in JSON, so it also marks the end of the
+	// data.
 	pad = 32
 
 	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
@@ -19,16 +20,16 @@ const (
 var pool = sync.Pool{New: func() any { return new([streamBuffer]byte) }}
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
-// the data, so it invalidates positions relative to data[0]. Positions relative to mark stay valid.
+// the data, which invalidates positions relative to data[0]. Positions relative to mark stay valid.
 type buffer struct {
-	// Progress is called before the buffer waits for the rest of a frame, if a part of the frame has arrived since the
-	// previous call. White space does not count, and neither do bytes beyond the size limit of a frame, because a hostile
-	// server could send them forever. Progress may be nil.
+	// Progress is called before the buffer waits for the rest of a frame, but only if a part of the frame has arrived
+	// since the previous call. White space does not count, and neither do bytes beyond the size limit of a frame, because
+	// a hostile server could send them forever. Progress may be nil.
 	Progress func()
 
 	src  io.Reader
 	data []byte // data[:end] holds the bytes that were read, and the next pad bytes are zero
-	idle []byte // small buffer that data refers to while the stream is idle
+	idle []byte // small buffer to which data refers while the stream is idle
 	end  int
 	pos  int   // position of the next byte
 	mark int   // position of the first byte to keep, or negative to keep no bytes before pos
@@ -135,7 +136,7 @@ func (b *buffer) wantedSize(kept int, full bool) int {
 	}
 }
 
-// allocate returns a buffer of this size, from the pool if possible, so its content is undefined.
+// allocate returns a buffer of this size. The buffer may come from the pool, so its content is undefined.
 func (b *buffer) allocate(size int) []byte {
 	switch size {
 	case idleBuffer:

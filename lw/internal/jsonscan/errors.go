@@ -12,7 +12,7 @@ var ErrInvalid = errors.New("the response is not valid")
 // ErrTooLarge means that a frame exceeds the size limit. Package lw exports it.
 var ErrTooLarge error = &Violation{"an event, a list item or a message is larger than the limit", ErrInvalid}
 
-// Violation is an error that matches a more general one.
+// Violation is an error that also matches a more general error, for use with errors.Is.
 type Violation struct {
 	Text string
 	Of   error
@@ -44,7 +44,7 @@ func (e *SyntaxError) Unwrap() error {
 	return e.Err
 }
 
-// HTML is the Found of a [SyntaxError] if the text looks like an HTML page.
+// HTML is the value of Found in a [SyntaxError] if the text looks like an HTML page.
 const HTML = "'<' (HTML? the response may come from a proxy or a login page)"
 
 // TooLarge returns the error for a frame at an offset in the stream that exceeds the limit, in bytes.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is an io.Reader that returns text in chunks. Each byte of cuts, plus one, is the size of a chunk. The sizes
-// repeat in a cycle.
+// chunks is an io.Reader that returns text in chunks. The size of each chunk is one more than the corresponding byte of
+// cuts. After the last byte, the sizes repeat.
 type chunks struct {
 	text, cuts string
 	reads      int

@@ -38,8 +38,8 @@ func (r *Reader) SkipValue() {
 }
 
 // skip steps over one value. It is the hot path of the library, so it keeps the data and the position in local
-// variables. Methods that may refill the buffer return both anew, because refilling may move the data. After an error
-// they return the position of a zero byte, which makes toComma end the loop.
+// variables. Refilling the buffer may move the data, so each method that may refill it returns both variables again.
+// After an error, these methods return the position of a zero byte, which makes toComma end the loop.
 //
 // skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most names and
 // strings end within their first step.
@@ -134,8 +134,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over white space at i, a member name and its colon. If a quote is at i, the caller has already
-// checked the name up to end.
+// restOfKey steps over white space at i, a member name and its colon. If the byte at i is a quote, the caller has
+// already checked the name up to end.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {

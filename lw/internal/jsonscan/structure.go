@@ -17,7 +17,7 @@ func (r *Reader) Open(opening byte, expected string) bool {
 	return true
 }
 
-// More steps to the next member or element of the object or array that ends with the bracket closing. After the last
+// More steps to the next member or element of the object or array that ends with the bracket `closing`. After the last
 // member or element, it steps over the bracket and returns false.
 func (r *Reader) More(closing byte) bool {
 	if r.err != nil {
@@ -48,7 +48,7 @@ func (r *Reader) take(c byte, expected string) bool {
 }
 
 // expectedNext records that a comma or a closing bracket is missing, and returns false. It does not concatenate
-// strings, because the compiler would inline that into More, which would become slower.
+// strings, because the compiler would then inline it into More, and More would become slower.
 func (r *Reader) expectedNext(closing byte) bool {
 	if closing == '}' {
 		return r.Expected("',' or '}'")

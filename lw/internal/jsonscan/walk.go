@@ -35,8 +35,8 @@ func SkipSpace(text string, i int) int {
 func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
 
 // bracketEnd returns the index of the first byte after an array or object of valid JSON. The opening bracket is at
-// index i-1. It must be fast, because the indexes of a cache call it for each object that arrives, so it processes
-// eight bytes at once.
+// index i-1. It processes eight bytes at once, because it must be fast: the indexes of a cache call it for each object
+// that arrives.
 func bracketEnd(text string, i int) int {
 	b := unsafe.Slice(unsafe.StringData(text), len(text)) // must not be modified, because b and text share memory
 	open, inside := 1, uint64(0)                          // `inside` is all ones within a string, and zero elsewhere
@@ -78,8 +78,8 @@ func bracketEnd(text string, i int) int {
 }
 
 // closedAt counts the brackets in two masks, in the order of the text, and stops at the bracket that closes the last
-// open bracket. It returns the number of open brackets and the index of the closing bracket. The index is 8 if a
-// bracket stays open.
+// open bracket. It returns the number of open brackets and the index of the closing bracket. The index is 8 if at least
+// one bracket stays open.
 func closedAt(opening, closing uint64, open int) (left, index int) {
 	for at := opening | closing; at != 0; at &= at - 1 {
 		if lowest := at & -at; opening&lowest != 0 {

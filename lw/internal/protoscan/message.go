@@ -22,7 +22,7 @@ type Field struct {
 	Number int
 	Type   int    // wire type, for example Bytes
 	Start  int    // position of the tag
-	Value  int    // position of the content, after the length
+	Value  int    // position of the value, after the tag and, for Bytes, after the length
 	End    int    // position after the value
 	Int    uint64 // value of the field if its wire type is varint
 }
