@@ -95,7 +95,8 @@ func TestBrokenServer(t *testing.T) {
 			faults[random.IntN(len(faults))]()
 		}
 	}
-	// This takes longer than in other tests, because after several faults in a row the backoff can exceed a minute.
+	// The informer recovers more slowly than in other tests, because the backoff can exceed a minute after several
+	// faults in a row.
 	require.Eventually(t, func() bool { return handler.equals(pods) }, 5*time.Minute, 5*time.Millisecond)
 	require.Len(t, informer.GetStore().ListKeys(), len(pods))
 }

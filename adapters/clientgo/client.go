@@ -38,7 +38,7 @@ func (l *client) Source() *lw.Source[*object] { return &l.source }
 
 func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
 	kind := listing
-	if opts.Limit == 1 { // lw's check before a watch, which lists a single object
+	if opts.Limit == 1 { // a list of a single object is lw's check before a watch
 		kind = watching
 	}
 	l.informer.measure()
@@ -100,8 +100,8 @@ func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object
 }
 
 // negotiate sends a request and yields the results. If the server rejects protobuf before the first result, negotiate
-// repeats the request with JSON. After the first result, it yields the error, and the stream's next request is for
-// JSON.
+// repeats the request with JSON. If the rejection comes later, negotiate yields the error, and the stream's next
+// request is for JSON.
 func negotiate[V any](ctx context.Context, l *client, request func(made *lw.Client[*object], yield func(V, error) bool)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		json, protobuf, err := l.clients(ctx)
@@ -182,7 +182,7 @@ func (s *source) Open(ctx context.Context, req *lw.Request) (*lw.Response, error
 	}
 	own := *req
 	if _, version := c.resource(); version != "" && strings.HasSuffix(version, req.Path) {
-		own.Path = version // a discovery request, with which lw checks the collection's kind; it has no selectors
+		own.Path = version // lw's discovery request for the collection's kind; it has no selectors
 	} else {
 		own.Path, own.Query = c.path, strings.Trim(c.query+"&"+req.Query, "&")
 	}

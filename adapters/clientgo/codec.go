@@ -56,8 +56,8 @@ func newCodec(d *decoder, example runtime.Object, opts *Extras, report func(*obj
 	return c
 }
 
-// textCodec is the [lw.Codec] for objects in JSON. While parsed is set, Decode returns it and ignores its parameter, so
-// that a restore can compress objects that it has read from a file.
+// textCodec is the [lw.Codec] for objects in JSON. While parsed is set, Decode ignores its parameter and returns
+// parsed. A restore uses this to compress objects that it has read from a file.
 type textCodec struct {
 	lw.Codec[*lw.Object]
 	parsed *lw.Object // set only during a restore, when the informer decodes nothing else
@@ -81,7 +81,8 @@ func (c *objectCodec) protobuf() bool {
 	return c.decoder.protobuf() && len(c.decoder.fields) == 0 && c.packing == nil
 }
 
-// isJSON recognizes JSON by its first byte. In protobuf, a brace would stand for a wire type that is no longer used.
+// isJSON recognizes JSON by its first byte. In protobuf, a brace would begin a group, which the Kubernetes types do not
+// use.
 func isJSON(data []byte) bool { return len(data) > 0 && data[0] == '{' }
 
 // Decode implements [lw.Codec]. It decodes the object into its Go struct only if the informer has a transform.
@@ -93,7 +94,7 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	return c.keep(&object{encoded: encoded})
 }
 
-// encoded returns the encoding to store, before the transform. s is nil during a restore.
+// encoded returns the encoding of an object before the transform. During a restore, s is nil.
 func (c *objectCodec) encoded(s *lw.Scanned) (encoded, error) {
 	if s != nil && !isJSON(s.Raw()) {
 		return newMessage(s.Raw(), s.Namespace(), s.Name(), s.UID(), s.ResourceVersion())
@@ -121,7 +122,8 @@ func (c *objectCodec) keep(o *object) (*object, error) {
 	return kept, err
 }
 
-// same reports whether Decode would return an object equal to o. With a transform, it returns false.
+// same reports whether Decode would return an object equal to o. If there is a transform, same returns false, because o
+// then contains the transformed object.
 func (c *objectCodec) same(o *object, s *lw.Scanned) bool {
 	if c.transform != nil {
 		return false
@@ -137,8 +139,8 @@ func (c *objectCodec) same(o *object, s *lw.Scanned) bool {
 func (c *objectCodec) Identity() lw.Identity[*object] { return lw.Identity[*object]{Same: c.same} }
 
 // transformed applies the transform and returns the object to store. If the transform's result has the informer's Go
-// type, the object contains the encoded result. Otherwise it refers to the result itself, because it could not be
-// decoded again.
+// type, the object contains the encoded result. Otherwise the object refers to the result itself, because the informer
+// could not decode another type again.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {
@@ -212,7 +214,7 @@ func (d *decoder) read(o *object, keep bool) (any, error) {
 	return value, nil
 }
 
-// weakly returns a decoded with a weak pointer to made, so that it does not keep made in memory.
+// weakly returns a decoded that refers to made but does not keep it in memory.
 func weakly(made runtime.Object) *decoded {
 	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
 }
@@ -298,7 +300,8 @@ func (d *decoder) metadataOnly() bool {
 }
 
 // restoresFields reports whether [slim.restore] can be used with the informer's Go type. It returns false for
-// unstructured objects. They contain fieldsV1 as nested maps, so decoding the whole text is faster.
+// unstructured objects. Those contain fieldsV1 as nested maps, so decoding the whole text is faster than restoring the
+// maps.
 func (d *decoder) restoresFields() bool {
 	return d.example.Implements(reflect.TypeFor[metav1.Object]()) && !d.example.Implements(reflect.TypeFor[runtime.Unstructured]())
 }

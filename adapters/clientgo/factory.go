@@ -181,8 +181,8 @@ func NewMetadataSharedInformerFactory(config *rest.Config, resync time.Duration,
 // listerFunc returns a lister for the objects in an indexer.
 type listerFunc func(cache.Indexer, schema.GroupVersionResource) cache.GenericLister
 
-// resources is an informer factory whose objects all have the same Go type as example. It creates at most one
-// informer per resource.
+// resources is a factory of informers whose objects all have the Go type of example. It creates at most one informer
+// per resource.
 type resources struct {
 	*collections
 	example runtime.Object

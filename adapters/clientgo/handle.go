@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// handle stands for an object that its reader will copy. Instead of copying a decoded struct, it decodes a new one, so
-// no decoded struct stays in memory.
+// handle represents a stored object for readers that copy each object. Its DeepCopyObject method decodes a new struct
+// instead of copying a decoded one, so no decoded struct stays in memory.
 type handle struct {
 	metav1.Object // noMetadata; readers need only the metadata that the methods below return
 	decoder       *decoder
@@ -37,8 +37,8 @@ func (d *decoder) handle(o *object, shared bool) (any, error) {
 func (*handle) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject decodes a new struct, which shares no memory with other structs unless h.shared is set. It cannot
-// return an error. So if decoding fails, it returns an *undecodable, which readers reject, and the indexer reports the
-// error to the next reader.
+// return an error. Therefore, if decoding fails, it returns an *undecodable, which readers reject, and the indexer
+// reports the error to the next reader.
 func (h *handle) DeepCopyObject() runtime.Object {
 	object, err := h.decoder.newStruct(h.object, h.shared)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 // errReadOnly is returned by all methods that would modify the store.
 var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
-// indexer implements [cache.Indexer] on an informer's store. An informer has two of them, which share the store and the
-// indexes. One returns decoded structs. The other one may return handles, for readers that copy each object anyway.
+// indexer implements [cache.Indexer] on an informer's store. Each informer has two indexers, which share the store and
+// the indexes. The first returns decoded structs. The second may return handles, for readers that copy each object
+// anyway.
 type indexer struct {
 	informer *informer
 	store    *lwcache.Store[*object]
@@ -50,8 +51,9 @@ func newIndexer(i *informer) *indexer {
 	}
 }
 
-// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. shared has
-// an effect only on a *handle: its copies then share nested values with those of other readers.
+// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. If shared
+// is set, the copies that a *handle makes share nested values with the copies of other readers. Decoded structs are
+// always shared.
 func (x *indexer) read(o *object, shared bool) (any, error) {
 	if x.copying {
 		return x.informer.decoder.handle(o, shared)
@@ -140,8 +142,8 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	return x.readAll(index.List(value), false), nil
 }
 
-// controller-runtime's cache passes only an object's name or a field selector to an indexer. Therefore the wish to
-// share values, and the key of a label, are encoded in names and fields.
+// controller-runtime's cache passes only an object's name or a field selector to an indexer. Therefore a reader adds
+// these strings to the name or the field, to request shared values or to select objects by a label.
 const (
 	labelField   = "listwatch.label:"
 	sharedField  = "listwatch.shared:"
@@ -168,13 +170,14 @@ const (
 	// other labels, the reader compares the labels of all objects.
 	maxLabelIndexes = 8
 
-	// maxLabelEntries limits the memory of all label indexes of an informer together. When an index is built, it counts
-	// as one entry for each object in the store. An entry takes at most about 100 bytes.
+	// maxLabelEntries limits the memory of all label indexes of an informer together. A new index counts as one entry
+	// for each object that the store contains at that time. An entry takes at most about 100 bytes.
 	maxLabelEntries = 1_000_000
 )
 
-// byLabel returns the objects in a namespace whose label has a value. If the label has no index yet, byLabel builds one
-// within the limits above. Without an index, it returns all objects in the namespace. It does not decode objects.
+// byLabel returns the objects in a namespace whose label with this key has this value. If the label has no index yet,
+// byLabel builds one within the limits above. Without an index, it returns all objects in the namespace. It does not
+// decode objects.
 func (x *indexer) byLabel(key, value, namespace string) []*object {
 	x.mu.Lock()
 	index := x.labels[key]
@@ -200,7 +203,8 @@ func (x *indexer) byLabel(key, value, namespace string) []*object {
 	return found
 }
 
-// readAll returns objects in the form that the indexer's readers expect. It reports and omits those that cannot be decoded.
+// readAll returns objects in the form that the indexer's readers expect. It reports and omits objects that cannot be
+// decoded.
 func (x *indexer) readAll(objects []*object, shared bool) []any {
 	list := make([]any, 0, len(objects))
 	for _, o := range objects {
@@ -241,7 +245,8 @@ func (x *indexer) find(name string) (index, error) {
 	return found, nil
 }
 
-// GetIndexers implements [cache.Indexer]. It returns a copy. Its functions accept the objects that the indexer returns.
+// GetIndexers implements [cache.Indexer]. It returns a copy of the map. The functions in the map accept the objects
+// that the indexer returns.
 func (x *indexer) GetIndexers() cache.Indexers {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -253,7 +258,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 }
 
 // AddIndexers implements [cache.Indexer]. If it returns an error, it has added no indexer. If an index function panics,
-// it has added only some of the other indexers.
+// AddIndexers may have added some of the other indexers.
 func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

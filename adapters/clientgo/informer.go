@@ -59,8 +59,8 @@ func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runti
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }
 
-// newInformer returns an informer that requests the collection of from. lister serves only for the reflector, which
-// identifies the informer to a watch error handler.
+// newInformer returns an informer that sends its requests through the transport from. lister is only needed for the
+// reflector, which identifies the informer to a watch error handler.
 func newInformer(from *source, lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) *informer {
 	if example == nil {
 		panic("clientgo: an informer needs an example of its objects, such as &corev1.Pod{}")
@@ -234,8 +234,8 @@ type Extras struct {
 	// Secrets.
 	StateDir string
 
-	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. A test can set it to a seeded source
-	// to be repeatable; see [lw.Options.Random]. All informers share it, so it must be safe for concurrent use if
+	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. A test can use a seeded source to make
+	// the delays repeatable; see [lw.Options.Random]. All informers share it, so it must be safe for concurrent use if
 	// there are several.
 	Random func() float64
 
@@ -326,8 +326,8 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{
 		Policy: i.extras.policy(), Capacity: i.extras.QueueCapacity, Resync: resync, OnPanic: i.panicked,
 	})
-	// client-go chooses the name of a handler when the handler is added to an informer. So add it to an informer that
-	// never runs.
+	// Only client-go can choose a handler's name, and it does so when the handler is added to an informer. Therefore
+	// the handler is also added to a client-go informer that never runs.
 	named, err := cache.NewSharedIndexInformer(nil, i.example, 0, nil).AddEventHandler(handler)
 	if err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// unusualKeys contains unusual members for a Pod's JSON. Decoders must treat names as case-sensitive, merge a repeated
-// member into a struct, and let it replace any other value.
+// unusualKeys contains unusual members for a Pod's JSON. Decoders must treat names as case-sensitive. If a member is
+// repeated, they must merge the values of a struct. For any other type, the last value must replace the earlier ones.
 var unusualKeys = []string{
 	`"metadata":{%s,"Name":"b","NAMESPACE":"c","ResourceVersion":"9","Uid":"u","Labels":{"x":"1"}}`,
 	`"metadata":{%s},"Metadata":{"name":"b","labels":{"x":"1"}},"METADATA":{"uid":"u"}`,

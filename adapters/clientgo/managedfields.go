@@ -21,7 +21,7 @@ type slim struct {
 	cuts []cut
 }
 
-// cut is a value that the text of a slim object lacks.
+// cut is a fieldsV1 value that was removed from the text of a slim object.
 type cut struct {
 	value unique.Handle[string]
 	at    uint32 // position of {} in the shorter text, in bytes

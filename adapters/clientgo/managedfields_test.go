@@ -119,8 +119,8 @@ func TestObjectsShareFieldsV1(t *testing.T) {
 	require.Equal(t, fieldsOf, string(read()))
 }
 
-// Objects with other options must keep their whole text. A projection already drops managed fields, compression already
-// shares their text among objects, and an unstructured object has no FieldsV1 to restore.
+// With each of these options or types, objects must keep their whole text. A projection already drops managed fields,
+// compression already shares their text among objects, and an unstructured object has no FieldsV1 to restore.
 func TestOtherObjectsKeepTheirText(t *testing.T) {
 	text := configMap(`"managedFields":[{"manager":"m","fieldsV1":` + fieldsOf + `}]`)
 	all := func(runtime.Object) []string { return []string{"metadata", "data"} }

@@ -28,8 +28,8 @@ type headers struct {
 	want http.Header // headers of the recorded request
 	host string      // label of the metric
 
-	// counted is set by the first success, which is not counted, because client-go has already counted the recorded
-	// request, which was never sent.
+	// counted is true after the first successful request. That request is not counted, because client-go has already
+	// counted the recorded request, although it was never sent.
 	counted atomic.Bool
 }
 
@@ -55,7 +55,7 @@ func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, requireProtobuf(request, response)
 }
 
-// newMeter returns an empty store of client-go, whose only purpose is the metric for the informer's resourceVersion.
+// newMeter returns an empty client-go store, whose only purpose is the metric for the informer's resourceVersion.
 // Bookmarks to this store set the metric. Such a store is needed, because only client-go's own stores can reach the
 // global provider from [cache.SetInformerMetricsProvider]. Without an identifier, newMeter returns nil.
 func newMeter(opts *InformerOptions) cache.Store {

@@ -37,9 +37,10 @@ type Reflector struct {
 // NewReflector returns a reflector that starts when its Run method is called. See [NewSharedIndexInformerWithOptions] for
 // the requirements on lister and example.
 //
-// The reflector calls the store like client-go's. It calls Replace for a list, and Add, Update or Delete for an
-// event. Delete receives the last state of the object. If the store implements [cache.ReflectorBookmarkStore] or
-// [cache.ResourceVersionUpdater], it also receives resourceVersions. The store owns all objects that it receives.
+// The reflector makes the same calls to the store as client-go's reflector. It calls Replace for a list, and Add,
+// Update or Delete for an event. Delete receives the last state of the object. If the store implements
+// [cache.ReflectorBookmarkStore] or [cache.ResourceVersionUpdater], it also receives resourceVersions. The store owns
+// all objects that it receives.
 //
 // An object that cannot be decoded is reported and skipped. If Replace returns an error, the reflector relists.
 func NewReflector(lister cache.ListerWatcher, example runtime.Object, store cache.ReflectorStore, opts ReflectorOptions) *Reflector {
@@ -73,8 +74,9 @@ func (r *Reflector) RunWithContext(ctx context.Context) {
 	if r.resync > 0 {
 		resyncing.Go(func() { wait.UntilWithContext(ctx, r.resyncStore, r.resync) })
 	}
-	// follow ends if the store has rejected a list, if ctx is done, or if interrupted stops it. Only the first case is
-	// retried. The second between two attempts gives the store time to recover. The error only reports that ctx is done.
+	// follow ends if the store has rejected a list, if ctx is done, or if interrupted stops it. Only a rejected list is
+	// retried. The pause of one second gives the store time to recover. The ignored error can only report that ctx is
+	// done.
 	_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) { return !r.follow(ctx), nil })
 }
 

@@ -25,7 +25,8 @@ const saveInterval = time.Minute
 // call stop after the informer has stopped, so that the last save contains the last event.
 //
 // The file name depends on everything that changes the saved objects: the server, the collection, the selectors, the Go
-// type, the fields and DropManagedFields. It also depends on Compress, because compression cannot read protobuf.
+// type, the fields and DropManagedFields. It also depends on Compress, because an informer with Compress could not
+// restore saved protobuf.
 func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
 	origin := fmt.Sprintln(c.server, c.path, c.query,
 		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields, i.extras.Compress)

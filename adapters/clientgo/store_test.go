@@ -58,7 +58,7 @@ func TestIndexes(t *testing.T) {
 	require.Equal(t, "a@n3", describe(found[0]))
 }
 
-// If an index function panics, its name must not be taken, so that the caller can add the index again.
+// If an index function panics, the name of the index must stay available, so that the caller can add the index again.
 func TestIndexFunctionThatPanics(t *testing.T) {
 	server := startServer(t)
 	putPod(t, server, "a", "n1")

@@ -97,7 +97,7 @@ func runManager(t *testing.T, m manager.Manager) (ended <-chan error, stop func(
 	return result, cancel
 }
 
-// requireStale requires that err reports a read for which the cache lacked an earlier write.
+// requireStale requires that err is a StaleReadError and returns it. write names the write that the cache lacks.
 func requireStale(t *testing.T, err error, write string) *controllerruntime.StaleReadError {
 	t.Helper()
 	stale, ok := errors.AsType[*controllerruntime.StaleReadError](err)
@@ -216,7 +216,7 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 			require.Equal(t, err == nil, otherErr == nil, "%s: %v", step.name, otherErr)
 		}
 	}
-	// Dry runs never wait, even those of deletions, which say so in the body.
+	// Reads never wait for dry runs. The request for a deletion contains the dry-run option in its body.
 	require.NoError(t, c.Create(ctx, pod))
 	found := &corev1.Pod{}
 	require.NoError(t, c.Get(ctx, key, found))
@@ -258,7 +258,8 @@ func TestReadYourWritesOnAPIServer(t *testing.T) {
 	require.ErrorIs(t, c.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace("default")), controllerruntime.ErrDeleteAllOf)
 }
 
-// program is a manager with a controller, which sends the names of the ConfigMaps that it reconciles to reconciled.
+// program is a manager with one controller. The controller sends the name of each ConfigMap that it reconciles to the
+// channel reconciled.
 type program struct {
 	manager.Manager
 	reconciled chan string

@@ -50,8 +50,8 @@ func TestLostSpecsAreFound(t *testing.T) {
 	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
-// readReport returns the results in Ginkgo's JSON report. Several specs may have the same text; they fail if one of
-// them fails.
+// readReport returns the results in Ginkgo's JSON report. Several specs may have the same text. If one of them fails,
+// the result for this text is a failure.
 func readReport(t *testing.T, path string, output []byte) results {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err, "the suite wrote no report:\n%s", output)

@@ -116,8 +116,9 @@ func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) e
 	return c.Cache.RemoveInformer(ctx, obj)
 }
 
-// Get implements [client.Reader]. It does not pass on an option that disables the deep copy, because that copy decodes
-// the object. Instead, Get then asks the informer for a copy that shares nested values with other readers.
+// Get implements [client.Reader]. If the options disable the deep copy, Get does not pass this on, because the object
+// is decoded only when it is copied. Instead, Get asks the informer for a copy that shares nested values with other
+// readers.
 func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	all := (&client.GetOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
@@ -131,9 +132,9 @@ func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out clien
 	return again(func() error { return c.Cache.Get(ctx, key, out, opts...) })
 }
 
-// List implements [client.Reader]. If a label must have a certain value, List selects the objects with an index
-// instead of comparing the labels of all objects. If opts disable deep copies, the objects share nested values, as
-// in Get, unless opts select them by field.
+// List implements [client.Reader]. If a label must have a certain value, List selects the objects with an index instead
+// of comparing the labels of all objects. If opts disable deep copies and have no field selector, the objects share
+// nested values with other readers, as in Get.
 func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	all := (&client.ListOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))

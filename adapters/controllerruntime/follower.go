@@ -75,18 +75,19 @@ type follower struct {
 	scope  *scope                      // the result of selected; nil before the first call
 }
 
-// manyWrites is the lowest limit of a follower. It bounds the memory for writes to objects that are never read.
+// manyWrites is the lowest value of follower.limit. The limit bounds the memory for writes to objects that are never
+// read.
 const manyWrites = 128
 
 // write describes a write to an object. A read uses it to recognize whether the store contains the write.
 //
-// Usually version decides that. A deletion may have no version. The store contains such a deletion once the object with
-// this UID was stored and is not stored anymore. If a write has no version and is not a deletion, a read asks the
-// server.
+// Usually the version shows this. A deletion may have no version. In that case, the store contains the deletion if it
+// once contained the object with this UID and no longer does. If a write has no version and is not a deletion, a read
+// asks the server.
 type write struct {
 	number  uint64 // position of the write among the completed writes of the client
 	version string // the store contains the write when it has reached this resourceVersion; "" if that is unknown
-	absent  bool   // the collection no longer contains the object, because it was deleted or has left the selectors
+	absent  bool   // the collection no longer contains the object, because it was deleted or no longer matches the selectors
 	uid     string // of the deleted object, or "" if unknown
 	seen    bool   // the store has contained an object with this UID, so its absence shows that the deletion has arrived
 	asked   bool   // version and absent are the server's answer to consistentClient.ask, so reads do not ask again
@@ -96,10 +97,9 @@ type write struct {
 // a resourceVersion can show that the store contains the write.
 func (w *write) unknown() bool { return w.version == "" && !w.absent }
 
-// pending returns a copy of the last write to an object if the store does not contain it yet, or if that is unknown. A
-// read must then wait. Otherwise, pending returns nil, and the read may use the store. If absent is true, an older
-// event may still add the deleted object to the store, so the read must check that its result does not contain the
-// object.
+// pending returns a copy of the last write to an object if the store may not contain the write yet. A read must then
+// wait. Otherwise, pending returns nil, and the read may use the store. If absent is true, an older event may still add
+// the deleted object to the store, so the read must check that its result does not contain the object.
 func (f *follower) pending(key client.ObjectKey) (w *write, absent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,7 +144,7 @@ func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 // not in the store, so that the caller can pass them to bound.
 func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*write) {
 	if state := f.progress.State(); state.Since.IsZero() || state.Phase == lw.Stopped {
-		return nil // the write is complete before the informer requests its first list, or the informer has stopped
+		return nil // the informer's first list will contain the write, or the informer has stopped
 	}
 	if _, ordered := lw.CompareResourceVersions(w.version, w.version); w.version != "" && !ordered {
 		return nil // the resourceVersion cannot be compared with the store's
@@ -195,7 +195,7 @@ func (f *follower) answer(key client.ObjectKey, w write) {
 
 // scope describes the objects that an informer follows.
 type scope struct {
-	root, plural string // /api or /apis/apps, for example, and "pods"
+	root, plural string // for example, "/apis/apps" and "deployments"
 	namespace    string // "" for all
 	labels       labels.Selector
 	fields       fields.Selector
@@ -253,7 +253,7 @@ func (s *scope) contains(key client.ObjectKey) bool {
 	return (!ok || name == key.Name) && (s.namespace == "" || s.namespace == key.Namespace)
 }
 
-// reached reports whether a store at this resourceVersion contains all writes up to wanted.
+// reached reports whether a store at the resourceVersion version contains all writes up to wanted.
 func reached(version, wanted string) bool {
 	order, ok := lw.CompareResourceVersions(version, wanted)
 	return ok && order >= 0

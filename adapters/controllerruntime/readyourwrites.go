@@ -28,11 +28,11 @@ import (
 //		NewClient: listwatch.ReadYourWrites{}.NewClient,
 //	})
 //
-// A Get waits until the cache contains the completed writes to the object, and a List waits for those to the kind in
-// its namespace. Writes include patches, Apply, deletions and subresources. A read waits only for writes of the same
-// client, and not for writes that failed or are still in progress. It does not wait for dry runs, for kinds that the
-// client reads from the server, or for writes whose resourceVersions are not numbers. To read without waiting, pass
-// [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write has no effect.
+// A Get waits until the cache contains the completed writes to the object, and a List waits for the writes to objects
+// of its kind in its namespace. Writes include patches, Apply, deletions and writes to subresources. A read waits only
+// for writes of the same client, and not for writes that failed or are still in progress. It does not wait for dry
+// runs, for kinds that the client reads from the server, or for writes whose resourceVersions are not numbers. To read
+// without waiting, pass [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write has no effect.
 //
 // A read that cannot wait any longer returns a [*StaleReadError]. DeleteAllOf returns [ErrDeleteAllOf].
 type ReadYourWrites struct {
@@ -120,7 +120,8 @@ func (r ReadYourWrites) NewClient(config *rest.Config, opts client.Options) (cli
 	return c, nil
 }
 
-// consistentClient is controller-runtime's client, with reads that wait for its writes. Its HTTP client records them.
+// consistentClient is controller-runtime's client, but its reads wait until the cache contains the client's writes. Its
+// HTTP client records the writes.
 type consistentClient struct {
 	client.Client
 	reads        *decodingCache
@@ -166,8 +167,8 @@ func (c *consistentClient) List(ctx context.Context, list client.ObjectList, opt
 }
 
 // read waits until the cache contains the writes to an object, or to all objects in a namespace if the key has no name.
-// It then calls get. obj is the object or list that get fills. shows reports whether it contains an object in gone,
-// which the client has deleted.
+// It then calls get. obj is the object or list that get fills. gone contains the objects that the client has deleted,
+// and shows reports whether obj contains any of them.
 func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key client.ObjectKey, get func() error, shows func(gone map[client.ObjectKey]bool) bool) error {
 	from := c.followers(obj)
 	for _, f := range from {
@@ -212,8 +213,8 @@ func (c *consistentClient) followers(obj runtime.Object) []*follower {
 	return c.reads.followers.find(func(f *follower) bool { return f.kind == kind && f.form == formOf(obj) })
 }
 
-// wait blocks until a store contains the last write to an object. follower.pending documents absent. The read began at
-// the time began, when its timeout started.
+// wait blocks until a store contains the last write to an object. The parameter began is the time at which the read and
+// its timeout started. follower.pending documents absent.
 func (c *consistentClient) wait(ctx context.Context, f *follower, key client.ObjectKey, began time.Time) (absent bool, err error) {
 	var asked time.Time
 	for {
@@ -227,8 +228,9 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 		if state.Phase == lw.Live {
 			healthy := min(now.Sub(began), now.Sub(state.Since))
 			left = min(left, healthyTimeout-healthy)
-			// Only the server can settle a write whose result is unknown. After a while it is also asked about a known one,
-			// because the informer receives no event if the write has moved the object out of its selector.
+			// Only the server can settle a write whose result is unknown. After askAfter, wait also asks the server
+			// about other writes. For example, the informer receives no event if the object does not match its
+			// selector.
 			ask = !w.asked && now.Sub(asked) >= askAfter && (w.unknown() || healthy >= askAfter)
 		}
 		switch {

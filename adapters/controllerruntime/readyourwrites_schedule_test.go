@@ -115,7 +115,7 @@ var collections = []collection{
 	{"nodes", "Node", func() client.Object { return &corev1.Node{} }, func() client.ObjectList { return &corev1.NodeList{} }, false, everything},
 }
 
-// state is a state of an object on the server. It ends with the next state.
+// state describes an object on the server from one change to the next.
 type state struct {
 	revision int64
 	present  bool // in the selection
@@ -128,7 +128,7 @@ type history struct {
 }
 
 // shows reports whether a response is possible: the object has had the returned state since the client's last write.
-// revision is that of the object in the response, or 0 if the response does not contain it.
+// revision is the object's revision in the response, or 0 if the response does not contain the object.
 func (h *history) shows(revision int64) bool {
 	for n, s := range h.states {
 		last := n == len(h.states)-1
@@ -198,8 +198,9 @@ func newSchedule(t *testing.T, seed uint64, timeout time.Duration) *schedule {
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(c.kind), scope)
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(c.kind+"List"), scope)
 	}
-	// Without a handler, the informers would report errors to utilruntime.HandleError. It sleeps until shortly after the last
-	// error of the process, which may have been in real time, 26 years later.
+	// Without a handler, the informers would report errors to utilruntime.HandleError. HandleError sleeps until shortly
+	// after the process's last error. If that error occurred in real time, HandleError would sleep for 26 years of
+	// simulated time.
 	ignore := func(context.Context, *toolscache.Reflector, error) {}
 	opts := cache.Options{Mapper: mapper, DefaultWatchErrorHandler: ignore, ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Label: labels.SelectorFromSet(labels.Set{"tier": "web"}), Field: fields.OneTermEqualSelector("spec.nodeName", "n1"),
@@ -447,7 +448,7 @@ func (s *schedule) foreignWrite() {
 	s.observe(c, key, false)
 }
 
-// dryRun must not affect reads.
+// dryRun sends a dry run of a creation and checks that later reads do not wait for it.
 func (s *schedule) dryRun() {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x"}}
 	read := func() {
@@ -508,7 +509,7 @@ func (s *schedule) read() {
 	}
 	limit := s.timeout
 	if healthy {
-		limit = 4 * askAfter // a few objects of a list can have left a field selector
+		limit = 4 * askAfter // for a list, the client may have to ask about a few objects that no longer match a field selector
 	}
 	require.LessOrEqual(s, time.Since(began), max(limit, 0)+s.synced(began), "%s %v", c.plural, key)
 	for _, name := range []string{"x", "y"} {

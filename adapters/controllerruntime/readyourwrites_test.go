@@ -30,8 +30,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// TestDeletionDuringOutage creates and deletes an object while the watch is down. controller-runtime's own client waits for
-// the deletion event, which a relist does not bring, so all its later lists fail.
+// TestDeletionDuringOutage creates and deletes an object while the watch is down. controller-runtime's own client waits
+// for the deletion event, which never arrives, because the cache relists. So all later lists of that client fail.
 func TestDeletionDuringOutage(t *testing.T) {
 	wedge := func(t *testing.T, newCache cache.NewCacheFunc, newClient client.NewClientFunc, opts client.CacheOptions) error {
 		server := startServer(t)
@@ -137,8 +137,8 @@ func TestReadReturnsStaleReadError(t *testing.T) {
 	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}, client.DisableReadYourWritesConsistency))
 }
 
-// TestWriteOutsideOfSelector checks that a read knows the selectors of the cache, and asks the server only for selectors
-// of other fields than name and namespace.
+// TestWriteOutsideOfSelector checks that a read knows the selectors of the cache. The read must ask the server only if
+// a selector uses fields other than the name and the namespace.
 func TestWriteOutsideOfSelector(t *testing.T) {
 	server := startServer(t)
 	asked := func() int {
@@ -372,8 +372,8 @@ func TestDeletionEventBeforeResponse(t *testing.T) {
 	require.Empty(t, followers[0].written(key))
 }
 
-// With selectors, an object may leave the collection, come back, and then be deleted. The event of leaving must not count as
-// that of the deletion.
+// A change may make an object leave a collection that has selectors. Another change may bring the object back before it
+// is deleted. The first of these events must not count as the event of the deletion.
 func TestLeavingTheSelectorIsNoDeletion(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts cache.Options
@@ -436,7 +436,8 @@ func TestWritesOfIdleInformersAreNotRecorded(t *testing.T) {
 	require.Len(t, followers[0].written(client.ObjectKey{}), before, "the informer has stopped")
 }
 
-// A store that is past a resourceVersion cannot be recognized if resourceVersions have no order.
+// If resourceVersions have no order, the client cannot recognize whether the store has reached a write. Reads must then
+// not wait.
 func TestUnorderedVersionsDoNotDelayReads(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
@@ -453,8 +454,8 @@ func TestUnorderedVersionsDoNotDelayReads(t *testing.T) {
 	require.Empty(t, followers[0].written(key))
 }
 
-// The response of a subresource such as scale lacks the labels of the object, so it does not show that the object has left the
-// selector.
+// The response of a subresource such as scale does not contain the object's labels. Therefore the client must not
+// conclude that the object no longer matches the selector.
 func TestSubresourceWithoutLabels(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{ByObject: map[client.Object]cache.ByObject{
@@ -476,8 +477,8 @@ func TestSubresourceWithoutLabels(t *testing.T) {
 	require.ErrorIs(t, c.Get(ctx, key, object), context.DeadlineExceeded)
 }
 
-// A token does not change its ServiceAccount, so a read of the latter must not wait for the request. lwtest has no
-// ServiceAccounts, so a ConfigMap stands for one.
+// A request for a token does not change the ServiceAccount, so a read of the ServiceAccount must not wait for this
+// request. lwtest has no ServiceAccounts, so a ConfigMap stands for one.
 func TestTokensDoNotDelayReads(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})

@@ -42,9 +42,9 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 
-	// A response without a resourceVersion leaves the result of the write unknown, except for a deletion. It then contains
-	// a Status. If a deletion returns the object, for example because of a finalizer, the object's resourceVersion is that
-	// of the resulting event.
+	// If the response has no resourceVersion, the result of the write is unknown. A deletion is an exception, because
+	// its response usually contains only a Status. If a deletion returns the object, for example because of a
+	// finalizer, the object's resourceVersion is that of the resulting event.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
 	w, uid := write{number: r.written.Add(1), version: object.ResourceVersion}, object.UID
@@ -63,7 +63,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 		switch {
 		case to.subresource == "token" || !to.scope.contains(to.key): // a token does not change its ServiceAccount
 			continue
-		case w.absent && !to.scope.filtered(): // with selectors, seen proves nothing: the object may leave the collection and come back
+		case w.absent && !to.scope.filtered(): // with selectors, seen proves nothing, because the object may leave the collection and come back
 			own.uid, own.seen = string(uid), uid != "" && stored[f] == string(uid)
 		case w.version != "" && to.subresource == "": // a subresource may return another type without the labels, such as Scale
 			own.absent = !to.scope.labels.Matches(labels.Set(object.Labels))
