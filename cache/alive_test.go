@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An object's name is a substring of its JSON text. The store must not keep the text of an overwritten object in memory
-// through this name.
+// An object's name is a substring of its JSON text. If an object is overwritten, the store must not keep the old text
+// in memory through the name.
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore(nil, lw.Identity[*lw.Object]{})
 	first := applyLarge(t, writer, lw.Added, "1")

@@ -30,14 +30,14 @@ type (
 type plainModel struct {
 	policy  Policy
 	filter  bool        // the handler has a filter, which selects objects with matches
-	known   *testObject // the object before the queued changes, or nil
+	known   *testObject // the stored object before the first queued change, or nil
 	waiting []queuedObject
 }
 
 func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
-// next merges the next n queued changes into one change, before the filter is applied. It returns n == 0 if no change
-// is left.
+// next returns the change that the queue must deliver next, before the filter is applied. n is the number of queued
+// changes that are merged into it, or 0 if no change is left.
 func (m *plainModel) next() (c queuedObject, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1

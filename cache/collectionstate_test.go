@@ -79,7 +79,8 @@ func TestRestoredStateIsStaleUntilTheServerAnswers(t *testing.T) {
 	})
 }
 
-// After a restore, the relist must report new objects without Initial, because handlers must treat them as news.
+// After a restore, the relist must report new objects without Initial, because they were created after the restored
+// state.
 func TestAdditionsAfterRestoreAreNotInitial(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.informer.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -120,7 +121,7 @@ func TestInformerState(t *testing.T) {
 }
 
 // A trace must receive the events that replay a restored state, so that metrics show the same phase as the informer,
-// even if the server does not answer. It must also be notified if the run ends before its first request.
+// even if the server does not answer. The trace must also be notified if the run ends before its first request.
 func TestTraceReceivesRestoredState(t *testing.T) {
 	for stop, want := range [][]string{
 		{"LIST_STARTED", "stopped"},

@@ -4,12 +4,12 @@ import "github.com/seed-6d2a410a/listwatch/lw"
 
 // comparison contains the funcs that compare objects of type T.
 type comparison[T any] struct {
-	version func(T) string    // nil if T has no resourceVersion; always T's own method, which lw.Keyed requires
+	version func(T) string    // T's own method, because no Identity can replace it; nil if T has no resourceVersion
 	uid     func(T) string    // nil if T has no UID
 	equal   func(a, b T) bool // nil if neither the Identity nor T has an Equal func
 }
 
-// newComparison takes the funcs from identity, and uses T's own methods for those that are nil.
+// newComparison takes the funcs from identity. If a func is nil, it uses T's own method instead.
 func newComparison[T any](identity lw.Identity[T]) comparison[T] {
 	c := comparison[T]{version: getter[T](lw.Keyed.GetResourceVersion), uid: identity.UID, equal: identity.Equal}
 	if c.uid == nil {
@@ -52,8 +52,8 @@ func (c *comparison[T]) recreated(old, object T) bool {
 }
 
 // unchanged reports whether object equals old, the stored object with the same key. Objects with different or empty
-// resourceVersions always differ. Without an Equal func, objects with the same resourceVersion count as equal, unless
-// doubtful is true. doubtful means that the server may have reused a resourceVersion for another state of the object,
+// resourceVersions always differ. Without an Equal func, objects with the same resourceVersion count as equal if
+// doubtful is false. doubtful means that the server may have reused a resourceVersion for another state of the object,
 // for example after it was restored from a backup.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {

@@ -45,8 +45,8 @@ func TestWritesOfTypesWithoutEquality(t *testing.T) {
 	requireUpdates[any](t, slice, []string{"a"}, []string{"b"}, []string{"b", "c"}, 2)
 }
 
-// requireUpdates stores two objects and replaces one of them. It then writes both again, and requires the given number of
-// changes.
+// requireUpdates stores two objects and replaces one of them. It then writes both again, and requires that this causes
+// the given number of changes.
 func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, want int) {
 	t.Helper()
 	_, writer := NewStore(key, lw.Identity[T]{})

@@ -52,8 +52,8 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 	}
 }
 
-// If the store must relist anyway, an object that could not be decoded must not make Save fail. Save must replace the
-// older file.
+// If the store must relist anyway, Save must succeed even if an object could not be decoded. Otherwise, an older file
+// would remain.
 func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {
 	store, w := NewStore(nil, lw.Identity[*lw.Object]{})
 	w.Replace("7", object("a/x@1"))

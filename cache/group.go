@@ -16,7 +16,7 @@ import (
 // All methods may be called concurrently, but only one Run may be active at a time.
 type Group struct {
 	mu      sync.Mutex
-	members []*member     // copied before a removal, because readers keep the slice without the lock
+	members []*member     // Remove changes a copy, because readers use the slice without the lock
 	running bool          // from the start to the end of Run
 	start   func(*member) // starts an informer; nil while no informer may start
 	runs    runs          // lets WaitSynced wait for the end of a run
@@ -89,7 +89,7 @@ func (g *Group) Remove(name string) {
 // Run returns context.Cause(ctx), the worker's error, or the informer's error with its name. Run panics if the previous
 // Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
-	working, fail := context.WithCancelCause(ctx) // context of the workers; its end begins the end of the run
+	working, fail := context.WithCancelCause(ctx) // context of the workers; when it is canceled, the run ends
 	defer fail(nil)
 	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // this context must outlive the workers, which may still read the stores
 	defer stop()
@@ -103,7 +103,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 		}
 		streams.Go(func() {
 			defer close(idle)
-			if err := m.Run(ctx); !isClosed(m.removed) { // if the run is ending, fail has no effect
+			if err := m.Run(ctx); !isClosed(m.removed) { // an error of a removed informer does not stop the group; if the run is already ending, fail has no effect
 				err = cmp.Or(err, errEnded)
 				fail(&wrapped{"cache: " + m.name + ": " + err.Error(), err})
 			}
@@ -121,7 +121,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	}
 	<-working.Done()
 	g.mu.Lock()
-	g.start = nil // from now on, an added informer starts in the next run
+	g.start = nil // an informer that is added from now on starts in the next run
 	g.mu.Unlock()
 	current.end(context.Cause(working)) // before the workers end, because one of them may be blocked in WaitSynced
 	jobs.Wait()
@@ -144,7 +144,7 @@ func (g *Group) begin(ctx context.Context, start func(*member)) *run {
 			start(m)
 		}
 	}
-	return g.runs.last(true) // a new run if the last one has ended
+	return g.runs.last(true) // creates a new run if the last one has ended
 }
 
 func (g *Group) end() {
@@ -161,7 +161,7 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 	return g.waitSynced(ctx, g.runs.last(false))
 }
 
-// waitSynced waits for one unsynced informer at a time, until a look at the current members finds none.
+// waitSynced waits for one unsynced informer after the other. It ends when none of the current members is unsynced.
 func (g *Group) waitSynced(ctx context.Context, current *run) error {
 	for {
 		members := g.all()
@@ -192,7 +192,7 @@ func (g *Group) States() iter.Seq2[string, lw.State] {
 	}
 }
 
-// errEnded replaces the missing error of a member whose Run returned nil too early.
+// errEnded is the error of a member whose Run returned nil before its context was done.
 var errEnded = errors.New("Run returned nil before its context was done")
 
 // wrapped is an error with its own message that matches another error. Package fmt, which could also build it, would make

@@ -68,9 +68,9 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// Synced returns a channel that is closed when the handler has received the initial objects: those in the first list,
-// or those that were in the store when the handler was added. The channel is never closed if the handler is removed
-// first.
+// Synced returns a channel that is closed when the handler has received the initial objects: the objects in the first
+// list, or the objects that were in the store when the handler was added. The channel is never closed if the handler is
+// removed first.
 func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 
 // Remove removes the handler from the informer. It discards queued changes and prevents further calls. It does not wait
@@ -91,7 +91,7 @@ func (r *Registration[T]) Len() int {
 	return r.queue.length
 }
 
-// enqueue queues a change for the handler. stored is the object that the store held before the change; see
+// enqueue queues a change for the handler. stored is the object that the store contained before the change; see
 // queuedChange.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	r.queue.add(queuedChange[T]{change, stored})
@@ -111,12 +111,12 @@ func (r *Registration[T]) start() {
 // is removed. If one of the handler's funcs ends the goroutine, for example with runtime.Goexit, run removes the
 // handler.
 func (r *Registration[T]) run(ctx context.Context) {
-	returned, parked := false, false // returned stays false if a func of the handler ends the goroutine
+	returned, parked := false, false // returned remains false if one of the handler's funcs ends the goroutine
 	defer func() {
 		if !returned {
 			r.Remove()
 		}
-		if !parked { // otherwise another consumer may already be running, which release would affect
+		if !parked { // after parking, another consumer may already be running, and release would affect it
 			r.queue.release()
 		}
 	}()
@@ -166,9 +166,9 @@ func (r *Registration[T]) consume(ctx context.Context, yield func(Change[T]) boo
 				return false
 			}
 		}
-		if resyncs && !time.Now().Before(due) { // because a busy handler never gets to wait for the timer
+		if resyncs && !time.Now().Before(due) { // checked here, too, because a busy handler never waits for the timer
 			due = time.Now().Add(r.opts.Resync)
-			if len(resyncing) == 0 { // one resync at a time, because they would pile up for a slow handler
+			if len(resyncing) == 0 { // one resync at a time, because resyncs would pile up for a slow handler
 				resyncing = r.informer.Store().List()
 			}
 		}
@@ -184,9 +184,9 @@ func (r *Registration[T]) markSynced() {
 	r.informer.closeIfSynced()
 }
 
-// resync returns the resync change of the first object that still exists, and the objects after it. It returns false if
-// there is no such object. It also returns false while changes are queued, because the handler must receive them before
-// the resync.
+// resync returns the resync change for the first of these objects that still exists. rest contains the objects after
+// it. ok is false if none of the objects exists anymore. ok is also false while changes are queued, because the handler
+// must receive them first.
 func (r *Registration[T]) resync(objects []T) (rest []T, change queuedChange[T], ok bool) {
 	r.informer.mu.Lock() // because the store and the queue agree only under the lock
 	defer r.informer.mu.Unlock()
@@ -217,8 +217,8 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. If the filter panics, matches returns true. It calls
-// OnPanic only if report is true, so that each object causes only one report.
+// matches reports whether the filter selects an object. If the filter panics, matches returns true. It calls OnPanic
+// only if report is true, because an object may be passed to the filter twice, and its panic must be reported once.
 func (r *Registration[T]) matches(object T, report bool) (ok bool) {
 	ok = true // the result if the filter panics
 	defer r.recoverPanic(report)
@@ -240,8 +240,8 @@ func (r *Registration[T]) call(c Change[T]) (more bool) {
 	return more
 }
 
-// recoverPanic must be deferred. If OnPanic is set, recoverPanic recovers a panic, and passes its value and stack to
-// OnPanic if report is true.
+// recoverPanic must be deferred. If OnPanic is set, recoverPanic recovers a panic. If report is also true, it passes
+// the panic's value and stack to OnPanic.
 func (r *Registration[T]) recoverPanic(report bool) {
 	if r.opts.OnPanic == nil {
 		return

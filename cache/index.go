@@ -24,8 +24,8 @@ type Index[T any, K comparable] struct {
 	// Only the store's writer uses the remaining fields.
 
 	// singleKey remembers the key of each object that has only one, because computing the old key of an updated object
-	// again would be slow for keys in JSON. It maps the object's slot to the cell of its key, plus one. Zero means
-	// unknown.
+	// again would be slow for keys in JSON. It maps the object's slot to the cell of its key, plus one. Zero means that
+	// the key is not remembered.
 	singleKey []uint32
 	old, new  []K // keys of the object before and after the current write; prepare computes them, and commit uses them
 	scratch   []K // buffer for the result of the keys func
@@ -35,7 +35,7 @@ type Index[T any, K comparable] struct {
 type posting[K comparable] struct {
 	key   K
 	slots slots.Set // slots of the objects with the key; never empty
-	epoch uint64    // slots may be modified in place only in this epoch, because later a snapshot may share them; see Store.epoch
+	epoch uint64    // slots may be modified in place only in this epoch, because a later snapshot may share them; see Store.epoch
 }
 
 // indexer declares the methods of an [Index] that a store calls. It has no type parameter for the keys, so that a store
@@ -87,9 +87,9 @@ func (x *Index[T, K]) Remove() {
 	x.removed, x.table, x.cells, x.singleKey = true, slots.Table{}, slots.Vector[*posting[K]]{}, nil
 }
 
-// In returns the index at a snapshot of its store. The returned index never changes. If the snapshot was taken before
-// the index was added or after it was removed, In builds the index from all objects of the snapshot. In panics if the
-// snapshot belongs to another store.
+// In returns the index at a snapshot of its store. The returned index never changes. If the snapshot does not contain
+// the index, In builds the index from all objects of the snapshot. This is the case if the snapshot was taken before
+// NewIndex or after Remove. In panics if the snapshot belongs to another store.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 	if snapshot.store != x.store {
 		panic("cache: the snapshot belongs to another store")
@@ -100,7 +100,7 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) *Index[T, K] {
 		}
 	}
 	rebuilt := &Index[T, K]{store: x.store, live: x.live, keys: x.keys, seed: x.seed, objects: &snapshot.state.objects}
-	rebuilt.build(0) // any epoch will do, because nothing modifies the result later
+	rebuilt.build(0) // the epoch does not matter, because nothing modifies the result later
 	return rebuilt
 }
 
@@ -170,7 +170,8 @@ func (x *Index[T, K]) find(key K) (cell uint32, found *posting[K]) {
 	return cell, found
 }
 
-// prepare computes the keys of the old and the new object. It takes the cached key of the old object if there is one.
+// prepare computes the keys of the old and the new object. If the old object's key is cached, prepare uses the cached
+// key.
 func (x *Index[T, K]) prepare(kind lw.EventType, slot uint32, old, object T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	switch {
@@ -222,8 +223,8 @@ func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
 }
 
 // cacheSingleKey caches the cell of an object's key, plus one, if the object has only one key. It does so only if the
-// store has an Equal func. Types with one, such as *lw.Object, usually hold JSON, which the keys func must parse. For
-// Go structs, computing a key again is cheaper than a cache.
+// store has an Equal func. Types with an Equal func, such as *lw.Object, usually hold JSON, and the keys func must
+// parse the JSON. For Go structs, computing a key again is cheaper than caching it.
 func (x *Index[T, K]) cacheSingleKey(slot, cell uint32) {
 	if x.store.compare.equal == nil {
 		return
@@ -249,8 +250,8 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 	return cell
 }
 
-// remove removes slot from the posting of key. It has no effect if the posting lacks the slot, because the object was
-// modified in place or the key does not equal itself, like NaN.
+// remove removes slot from the posting of key. It has no effect if the posting does not contain the slot. This happens
+// if the object was modified in place, or if the key does not equal itself, such as NaN.
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	cell, p := x.find(key)
 	if p == nil {

@@ -22,7 +22,7 @@ type Informer[T lw.Keyed] struct {
 	source     lw.ListerWatcher[T]
 	opts       lw.Options
 	store      *Store[T]
-	running    atomic.Bool // prevents a second run at the same time, and changes of restored during a run
+	running    atomic.Bool // prevents a second run at the same time, and prevents changes to restored during a run
 	state      atomic.Pointer[lw.State]
 	restored   *savedState[T] // saved state that the next run replays, or nil
 	synced     chan struct{}
@@ -30,7 +30,7 @@ type Informer[T lw.Keyed] struct {
 	// mu is held while an event is applied and queued, so that all queues agree with the store. A goroutine that holds mu
 	// may take the lock of the store or of a queue, but not the reverse.
 	mu       sync.Mutex
-	handlers []*Registration[T]     // copied before a removal, because waitForCapacity keeps the slice without the lock
+	handlers []*Registration[T]     // unregister changes a copy, because waitForCapacity uses the slice without the lock
 	start    func(*Registration[T]) // starts a goroutine that calls a handler; nil while the informer is not running
 
 	runs runs // lets WaitSynced wait for the end of a run
@@ -97,8 +97,8 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 //
 // Applying all changes in order always produces the objects of the store. A relist yields only the differences. A
 // second run keeps the store and resumes where the first run stopped. It starts with a list if the first run stopped
-// during a list, or detected that resourceVersions had run backwards, for example because a backup was restored. A run
-// panics while another run is active.
+// during a list. It also starts with a list if the first run detected that resourceVersions had run backwards, for
+// example because a backup was restored. A run panics if another run is active.
 func (i *Informer[T]) Follow(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		_ = i.run(ctx, yield) // the last event contains the error
@@ -199,8 +199,8 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	return i.Store().apply(event)
 }
 
-// enqueue adds the changes from the store's last write to the queue of each handler. cause is the event's type, and
-// wasSynced reports whether the store was synced before the event. The caller must hold i.mu.
+// enqueue adds the changes from the store's last write to the queue of each handler. cause is the type of the event
+// that was written, and wasSynced reports whether the store was synced before the event. The caller must hold i.mu.
 func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	s := i.Store()
 	changes := s.endWrite()
@@ -208,7 +208,7 @@ func (i *Informer[T]) enqueue(cause lw.EventType, wasSynced bool) {
 	for _, r := range i.handlers {
 		for _, change := range changes {
 			stored := change.Old
-			if cause == lw.Deleted { // Old is then the object in the event, which the store never held
+			if cause == lw.Deleted { // in this case, Change.Old is the object in the event, which the store never contained
 				stored = s.removed
 			}
 			r.enqueue(change, stored)
@@ -255,7 +255,7 @@ type runs struct {
 	current *run // nil before the first use
 }
 
-// last returns the current or last run. Before the first run it already creates that run, because WaitSynced may be
+// last returns the current or last run. If there was no run yet, last creates the first one, because WaitSynced may be
 // called before Run. If begin is true, last creates a new run if the last one has ended.
 func (r *runs) last(begin bool) *run {
 	r.mu.Lock()
@@ -284,7 +284,8 @@ func (r *run) end(err error) {
 }
 
 // wait blocks until synced or gone is closed, and then returns nil. It returns an error if the run ends or ctx is done
-// first. A group closes gone when an informer is removed, because nobody needs to wait for it then. gone may be nil.
+// first. A group closes gone when it removes an informer, because a removed informer need not become synced. gone may
+// be nil.
 func (r *run) wait(ctx context.Context, synced, gone <-chan struct{}) error {
 	if isClosed(synced) {
 		return nil // even if ctx is done or the run has ended

@@ -13,7 +13,7 @@ import (
 // liveObjects is an lw.ListerWatcher. Every list returns the same objects. The test sends the events of the watches.
 type liveObjects struct {
 	first   []string
-	version string // resourceVersion of the lists; an empty string stands for "2"
+	version string // resourceVersion of the lists; if it is empty, the lists have the resourceVersion "2"
 	events  chan lw.Event[*lw.Object]
 }
 

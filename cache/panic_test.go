@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// indexThatPanics adds an index whose keys func panics on its n-th call. The func returns two keys per object. The
-// index caches only single keys, so it also calls the func for deletions.
+// indexThatPanics adds an index whose keys func panics on its n-th call. The func returns two keys per object. Because
+// the index caches only single keys, it also has to call the func for deletions.
 func indexThatPanics(store *Store[*lw.Object], n int) {
 	NewIndex(store, func(o *lw.Object, to []string) []string {
 		if n--; n == 0 {

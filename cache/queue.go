@@ -23,16 +23,17 @@ const (
 	Unbounded
 )
 
-// queuedChange is a change together with the object that the store held before the change. A filter needs that object
-// to decide whether the handler knows the object. In a Deleted change, Change.Old is the object in the event, which may
-// be newer and may match differently. A merged change has the stored object of its first change.
+// queuedChange is a change together with the object that the store held before the change. A filter needs the stored
+// object to decide whether the handler knows the object. In a Deleted change, Change.Old is the object in the event,
+// which may be newer and may match differently. A merged change contains the stored object of the first of its changes.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
 }
 
-// item is an element of a queue: a change, or the mark that ends the initial changes. Items form a doubly linked list.
-// Items are small and do not contain the key, because the first list queues one item per object and handler.
+// item is an element of a queue: a change, or the mark that ends the initial changes. The items of a queue form a
+// doubly linked list. Items are small and do not contain the key, because the first list queues one item per object and
+// handler.
 type item[T any] struct {
 	change     queuedChange[T]
 	deletion   *item[T] // under Coalesce, the queued Deleted change of the same key that precedes this Added change
@@ -196,7 +197,7 @@ func (q *queue[T]) unlink(i *item[T]) {
 	}
 }
 
-const minPeak = 1024 // a map with a lower peak is not recreated, because it keeps little memory
+const minPeak = 1024 // a map that never had more keys is not recreated, because it keeps little memory
 
 // shrink recreates byKey after a burst, because a map keeps the memory of its deleted keys. It waits until at most an
 // eighth of the keys is left, so that the cost of copying them is small.
@@ -230,7 +231,7 @@ func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 		case q.closed:
 			return nil, queueClosed
 		case mayPark && q.startConsumer != nil:
-			q.consuming = false // under the same lock, so that the next item cannot miss that a new consumer is needed
+			q.consuming = false // set while mu is held, so that add sees that the next item needs a new consumer
 			return nil, queueParked
 		}
 		return nil, queueEmpty

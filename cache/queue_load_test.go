@@ -13,7 +13,7 @@ import (
 )
 
 // Each handler needs much longer for the 3,000 objects than its resync interval. The handlers must still catch up with
-// the store, and their queues must stay bounded. So a resync must not begin before the previous one has ended.
+// the store, and their queues must stay bounded. This works only if no resync begins before the previous one has ended.
 func TestSlowHandlersFollowManyKeys(t *testing.T) {
 	const names, capacity = 1000, 50 // in each of three namespaces
 	for seed := range uint64(2) {

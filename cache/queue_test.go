@@ -170,8 +170,8 @@ func TestUnbounded(t *testing.T) {
 	})
 }
 
-// Under every policy, a slow handler must receive a legal sequence of changes for every key. The sequence must lead to
-// the stored object. A Deleted change must have the UID of the deleted object.
+// Under every policy, a slow handler must receive a legal sequence of changes for every key. After the sequence, the
+// handler must have the stored object. A Deleted change must have the UID of the deleted object.
 func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {

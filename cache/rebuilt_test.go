@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// After a connection breaks, the informer must check, by requesting one object, whether the server still has the
-// history of the store.
+// After a connection breaks, the informer must request one object to check whether the server was rebuilt. If it was,
+// the store's resourceVersion belongs to another history, so the informer must relist.
 func TestRebuiltServerIsDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		check  string // response to the check
@@ -54,7 +54,8 @@ func TestRebuiltServerIsDetected(t *testing.T) {
 }
 
 // After a connection breaks, the check may return a newer object even though the server was rebuilt. The watch may then
-// follow another history and stay silent. So the state must not look live until the watch delivers the newer object.
+// start from a resourceVersion of the old server and send no events. Therefore the state must not be live until the
+// watch delivers the newer object.
 func TestWatchIsLiveOnlyAfterItDeliversTheKnownChange(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		live := 0
@@ -94,7 +95,7 @@ func TestServerRebuiltBetweenRunsIsDetected(t *testing.T) {
 	}
 }
 
-// An object that is missing from the store because it could not be decoded must not be taken as evidence that the
+// If an object could not be decoded, the store does not contain it. The informer must not conclude from this that the
 // server was rebuilt.
 func TestUndecodedObjectsDoNotRefuteTheStore(t *testing.T) {
 	s, w := NewStore(nil, lw.Identity[*lw.Object]{})

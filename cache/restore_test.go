@@ -193,7 +193,8 @@ func TestSaveOtherTypes(t *testing.T) {
 	require.Equal(t, []pair{{"x", "1"}, {"y", "2"}}, r.restored.objects)
 }
 
-// For a state with valid checksums, Restore must return an error or restore as many objects as the header declares.
+// If the checksums of a state are valid, Restore must either return an error or restore as many objects as the header
+// declares.
 func FuzzRestore(f *testing.F) {
 	for _, words := range [][]string{nil, {"x@1"}, {"a/x@1#u", "b/y@2", "z@3"}} {
 		text := saved(f, words...)

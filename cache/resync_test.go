@@ -63,7 +63,7 @@ func TestResyncOfSlowHandler(t *testing.T) {
 	})
 }
 
-// A resync must come at its time, even if other objects change in between.
+// A resync must begin on time, even if other objects change in the meantime.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0

@@ -74,7 +74,8 @@ func TestSecondRunContinues(t *testing.T) {
 	})
 }
 
-// If the store is complete, a second run must start without a list, unless resourceVersions ran backwards.
+// If the store is complete, a second run must start without a list. The exception is a store whose resourceVersions ran
+// backwards.
 func TestSecondRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 ok +y@4", s.run("list@3 x@1", "watch +y@4"))

@@ -40,8 +40,8 @@ var (
 // originFields lists the fields that identify the collection in a saved state, in the order of the header.
 var originFields = [3]string{"origin", "label selector", "field selector"}
 
-// collection contains the values of originFields. A store knows the selectors. The callers of Save and Restore pass the
-// origin.
+// collection contains the values of originFields. A store knows its selectors, but the callers of Save and Restore must
+// pass the origin.
 type collection [len(originFields)]string
 
 // with returns a copy of c with the given origin.
@@ -59,8 +59,8 @@ func (c collection) with(origin string) collection {
 // address, add the UID of the kube-system namespace. Change origin whenever the codec changes, because the server does
 // not resend unchanged objects.
 //
-// After resourceVersions ran backwards, for example because a backup was restored, a store must relist. If it has not
-// done so yet, Save records this, and the run after Restore relists.
+// After resourceVersions ran backwards, for example because a backup was restored, a store must relist. If the store
+// has not relisted yet, Save records this, and the run after Restore relists.
 //
 // Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
 // not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package
@@ -156,8 +156,8 @@ type savedState[T any] struct {
 
 // Restore reads a state that [Save] wrote. The next run first yields this state as a list that ends with [lw.Restored],
 // without any request. It then watches from the saved resourceVersion. If that resourceVersion has expired, or if the
-// saved store had to relist, it relists and yields only the differences. The saved state is [lw.Stale] until the server
-// confirms it. origin must equal the origin passed to Save.
+// saved store had to relist, the run relists and yields only the differences. The saved state is [lw.Stale] until the
+// server confirms it. origin must equal the origin passed to Save.
 //
 // Restore reads each object separately, so a file should be buffered, for example by a bufio.Reader.
 //
@@ -189,8 +189,8 @@ func (i *Informer[T]) Restore(from io.Reader, origin string, parse func(text []b
 	return in.err
 }
 
-// RestoreObjects restores objects that were not saved with [Save]. See [Informer.Restore]. version is the
-// resourceVersion of the list to which the objects belong. It must come from the same server; see
+// RestoreObjects is like [Informer.Restore], but takes the objects from the caller instead of from the output of
+// [Save]. version is the resourceVersion of the list that contained the objects. It must come from the same server; see
 // [lw.Held.ResourceVersion].
 func (i *Informer[T]) RestoreObjects(version string, objects []T) {
 	defer i.acquire("RestoreObjects")()
@@ -204,7 +204,7 @@ func (i *Informer[T]) ResumeFrom(version string) {
 	i.restored = &savedState[T]{version: version, partial: true}
 }
 
-// An error from [Informer.Restore] matches ErrForeign or ErrCorrupt unless the reader failed.
+// An error from [Informer.Restore] matches ErrForeign, ErrCorrupt or the error that the reader returned.
 var (
 	// ErrForeign reports that a state was saved with another origin or other selectors. See [Save].
 	ErrForeign = errors.New("it belongs to another collection")
@@ -218,7 +218,7 @@ func unusable(reason string, cause error) error {
 	return &wrapped{"cache: cannot use the saved state: " + reason, cause}
 }
 
-// decoder reads the output of an encoder. It records the first error, after which it returns only zero values.
+// decoder reads the output of an encoder. It records the first error. After that, it returns only zero values.
 type decoder struct {
 	reader io.Reader
 	buf    []byte // holds the result of next
@@ -286,7 +286,7 @@ func (r *decoder) checksum() {
 }
 
 // next returns the next n bytes, which are valid until the next call, or nil after an error. It reads them in parts,
-// because a damaged length may be huge.
+// because a damaged length may be huge, and a buffer of that size could exhaust the memory.
 func (r *decoder) next(n int) []byte {
 	r.buf = r.buf[:0]
 	for r.err == nil && len(r.buf) < n {

@@ -167,7 +167,7 @@ func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
 //
-// After every event, the fold of the changes must equal the store. If the store could resume but the first line is a
+// After every event, the fold of the changes must equal the store. If the store can resume but the first line is a
 // list, run first answers a watch with an expired error.
 func (s *fixture) run(lines ...string) string {
 	if s.store.resumable() != "" && len(lines) > 0 && strings.HasPrefix(lines[0], "list") {

@@ -74,8 +74,8 @@ func (w *simulation) fault() error {
 	return nil
 }
 
-// itemFault returns a random error that ends a list before its next item, or nil. With many names it is rare, because
-// a long list would otherwise never be complete.
+// itemFault returns a random error that ends a list before its next item, or nil. With many names, such an error is
+// rare, because otherwise no long list would be complete.
 func (w *simulation) itemFault() error {
 	if w.names > 0 && w.IntN(w.names) > 0 {
 		return nil

@@ -21,7 +21,7 @@ type Snapshot[T any] struct {
 }
 
 // Snapshot returns the last complete state of the store. During a list, this is the state before the list, so during
-// the first list the snapshot is empty, unless the state was restored.
+// the first list, the snapshot is empty or contains the restored state.
 func (s *Store[T]) Snapshot() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
@@ -52,7 +52,8 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 }
 
 // invalidate discards the snapshot of the current state before a write. During a list, it only records that the list
-// has changed the store. If a list changes nothing, the snapshot from before the list therefore remains valid.
+// has changed the store. Therefore, if a list changes nothing, Snapshot can return the snapshot from before the list
+// again.
 func (s *Store[T]) invalidate() {
 	switch {
 	case s.beforeList != nil:
@@ -97,7 +98,7 @@ type Change[T any] struct {
 	Initial bool
 
 	// FinalStateUnknown is true in a Deleted change if the Deleted event was missed. Old may then be older than the
-	// object's final state. The store detects such a deletion when a complete list lacks the object, or when the
-	// object's key has another UID.
+	// object's final state. The store detects such a deletion when the object is missing from a complete list, or when
+	// it receives an object with the same key but another UID.
 	FinalStateUnknown bool
 }

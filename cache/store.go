@@ -38,7 +38,8 @@ type Store[T any] struct {
 	// beforeList is the snapshot of the state before the current list. During a list, Snapshot returns it, because the store
 	// then mixes objects of two resourceVersions. It is nil if no list is in progress.
 	beforeList *Snapshot[T]
-	// changedByList is true if the current list has changed the store. Otherwise beforeList is still valid after the list.
+	// changedByList is true if the current list has changed the store. If it is still false at the end of the list,
+	// Snapshot continues to return the snapshot from before the list.
 	changedByList bool
 	// distrusted is true if an object may have changed without a new resourceVersion, for example because the server was
 	// restored from a backup. The next run then starts with a list, and until this list is complete, objects with the same
@@ -51,11 +52,11 @@ type Store[T any] struct {
 	listedCount int         // number of objects in the current list
 	listedSlots []uint64    // bitmap of the slots whose objects are in the current list; endList deletes the other objects
 	initial     bool        // the current list is the first list, so that its changes have Change.Initial
-	partial     bool        // the run began with Informer.ResumeFrom, so the store lacks unchanged objects, and verify must not expect them
+	partial     bool        // the run began with Informer.ResumeFrom, so the store does not contain unchanged objects, and verify must not expect them
 	restored    bool        // the objects come from a saved state; Synced stays open until the server has confirmed them
 	changes     []Change[T] // changes of the last write; the next write reuses the array
 	writing     bool        // a write is in progress or was interrupted by a panic; after a panic, the next write must keep the earlier changes
-	removed     T           // stored object that the last Deleted event removed; a filter needs it, because the object in the event may be newer
+	removed     T           // stored object that the last Deleted event removed; filters need it, because the object in the event may be newer
 }
 
 // state contains the fields of a store that a snapshot copies.
@@ -67,7 +68,7 @@ type state[T any] struct {
 }
 
 // NewStore returns an empty store and its only writer. The func key returns the key of an object. It may be nil if T
-// implements [lw.Keyed]. identity says how to compare objects, and its zero value uses the methods of T. For objects
+// implements [lw.Keyed]. identity defines how objects are compared. Its zero value uses the methods of T. For objects
 // that a codec decodes, use [lw.Codec.Identity]. T may be an interface type.
 //
 // If T does not implement lw.Keyed, it should support ==, or identity should have an Equal func. Without either, each
@@ -127,7 +128,8 @@ func (s *Store[T]) List() []T {
 
 // Synced returns a channel that is closed when the first list is complete, or when the server has confirmed a restored
 // state. Until then the store contains only some of the objects, or outdated ones. If a run ends early, the channel
-// stays open, because another run may follow. So a caller should also wait for the run's context.
+// stays open, because another run may follow. Therefore a caller should also wait for the Done channel of the run's
+// context.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.

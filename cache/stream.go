@@ -33,7 +33,7 @@ func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Chan
 		if !yield(event, changes) || final {
 			return false
 		}
-		if i.maxObjects > 0 && i.store.size() > i.maxObjects { // ListAndWatch does not know the limit, so step creates the last event
+		if i.maxObjects > 0 && i.store.size() > i.maxObjects { // ListAndWatch does not know the limit, so the event that ends the run is created here
 			cause := &lw.Interruption{Err: tooManyObjects(i.maxObjects), Final: true}
 			end := lw.Event[T]{Type: lw.Interrupted, ResourceVersion: i.store.state.version, Interruption: cause}
 			report(trace, &end)
@@ -58,9 +58,9 @@ func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Chan
 	return err
 }
 
-// size returns the number of objects that counts for LimitObjects. During a list, only the listed objects count, because
-// the store still holds objects that the list may lack. Otherwise, size is at least the number of objects that could not
-// be decoded, because their errors take memory, too.
+// size returns the number of objects that counts for LimitObjects. During a list, only the listed objects count,
+// because the store still contains objects that may not be in the list. Otherwise, size is at least the number of
+// objects that could not be decoded, because their errors take memory, too.
 func (s *Store[T]) size() int {
 	if s.listing {
 		return s.listedCount

@@ -77,7 +77,7 @@ func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
 		case lw.ListStarted:
 			s.startList()
 		case lw.Added, lw.Modified:
-			s.listedCount++ // has a meaning only during a list
+			s.listedCount++ // only used during a list
 			s.upsert(event.Object)
 		case lw.Deleted:
 			s.applyDeletion(event.Object)
@@ -139,7 +139,7 @@ func (s *Store[T]) endList() {
 		})
 		maps.DeleteFunc(s.decodeErrors, func(_ lw.Key, failure decodeFailure) bool { return failure.list != s.lists })
 	}
-	changed := s.changedByList || s.distrusted // a snapshot taken while the store was distrusted must not be used again
+	changed := s.changedByList || s.distrusted // a snapshot that was taken while the store was distrusted must not be returned again
 	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
 	if changed {
 		s.invalidate()
@@ -169,10 +169,10 @@ func (s *Store[T]) markSynced() {
 
 // distrust makes the next run start with a list, because the store may be wrong. There are two causes. If
 // resourceVersions ran backwards, for example because a backup was restored, an object may have changed without a new
-// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots are marked
-// as distrusted, so that a process that restores one of them also starts with a list. The snapshots that callers already
-// hold must not change, so distrust discards the current one and replaces beforeList with a copy. The caller must hold
-// the store's lock.
+// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots are
+// marked as distrusted, so that a process that restores one of them also starts with a list. Snapshots that callers
+// already have must not change. Therefore distrust discards the current snapshot and replaces beforeList with a copy.
+// The caller must hold the store's lock.
 func (s *Store[T]) distrust() {
 	s.distrusted = true
 	s.snapshot.Store(nil)
@@ -195,7 +195,7 @@ func (s *Store[T]) resumable() string {
 // that the server returned for the collection, or nil if the collection is empty. Only the writer calls verify.
 func (s *Store[T]) verify(first lw.Keyed) bool {
 	if s.partial {
-		return true // the store lacks objects that existed before
+		return true // the store does not contain the objects that existed before the run
 	}
 	if first == nil {
 		return s.state.length == 0 // the stored objects may just have been deleted, but a relist of an empty collection is cheap
@@ -244,7 +244,7 @@ func (s *Store[T]) applyDeletion(object T) {
 	key := s.key(object)
 	delete(s.decodeErrors, key)
 	if !s.remove(key) {
-		return // the event is a repetition, or the list's selectors exclude the object
+		return // the event is a repetition, or the store never contained the object, for example because of the list's selectors
 	}
 	last := &s.changes[len(s.changes)-1]
 	s.removed = last.Old
@@ -334,8 +334,8 @@ func (s *Store[T]) shrink() {
 // again. It compares the UIDs, because in a rebuilt cluster, a recreated object can have the resourceVersion of its
 // predecessor. A missing UID matches every UID, as in recreated. A distrusted store returns no object, because any
 // object may have changed without a new resourceVersion. known needs no lock, because only the goroutine of the run
-// calls it, and this goroutine is the only writer. It does not keep the byte slices, so the temporary key need not copy
-// them.
+// calls it, and this goroutine is the only writer. The temporary key shares the memory of the byte slices, which is
+// safe because known does not keep the key.
 func (s *Store[T]) known(namespace, name, uid, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false

@@ -2,7 +2,7 @@
 // with a CustomResourceDefinition.
 //
 // A [Catalog] discovers a server's types and follows each type with its own stream. If a type cannot be followed, its
-// [Status] contains the cause, and the other types are not delayed. A [Snapshot] answers queries across types, and
+// [Status] contains the cause. It does not delay the other types. A [Snapshot] answers queries across types, and
 // [Catalog.Changes] yields the changes of all types.
 package catalog
 
@@ -38,9 +38,9 @@ type Options struct {
 	// empty, the catalog asks the server for its namespaces and tries each of them.
 	Namespaces []string
 
-	// MaxLists limits how many first lists run at the same time. Zero means 4. A list that has run for 2 seconds no
-	// longer counts, so that large collections do not delay small ones. Including those long lists, at most 16 lists
-	// run at the same time, or MaxLists if that is more.
+	// MaxLists limits how many first lists run at the same time. Zero means 4. A list counts only for its first 2
+	// seconds, so that large collections do not delay small ones. At most 16 lists run at the same time, including
+	// lists that no longer count. If MaxLists is greater than 16, it replaces this limit.
 	MaxLists int
 
 	// MaxBytes limits the size of all objects in memory. If they exceed it, the catalog drops the largest collection
@@ -65,7 +65,7 @@ type Settings struct {
 	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
-	hidden        bool     // omit the type from the catalog's results: Follow skips it, but the catalog needs it for discovery
+	hidden        bool     // omit the type from all results, because Follow skips it and the catalog follows it only for discovery
 
 	// Pack converts an object to the form in which it stays in memory. For example, compact.NewPacker compresses
 	// objects. All types with the same packer share a compressor, which needs about 1 MB. Nil keeps the object's JSON
@@ -107,7 +107,7 @@ type Catalog struct {
 	opts      Options
 	transport lw.Transport
 	checks    *rate.Limiter     // delays access checks
-	server    lw.Source[Packed] // records which features the server supports, so that each stream need not find out again
+	server    lw.Source[Packed] // remembers which features the server supports, so that not every stream has to detect them
 	group     cache.Group       // runs the collections
 	always    chan struct{}     // always closed; see collection.Synced
 
@@ -116,7 +116,7 @@ type Catalog struct {
 	lists, starting chan struct{}
 	remaining       atomic.Int64 // number of bytes to decode before limit adds up all objects again, which is slow
 
-	// mu guards the following fields, and the fields of each collection that say so.
+	// mu guards the following fields. It also guards some fields of each collection; see there.
 	mu          sync.Mutex
 	discoverer  discovery.Discoverer
 	discovery   error             // error of the last discovery
@@ -124,7 +124,7 @@ type Catalog struct {
 	collections map[Type]*collection
 	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
 	settleUntil time.Time     // until this time, discovery may lag behind a change and is repeated every second
-	ended       []*collection // removed from collections, but not from the group yet; discover does that without the lock
+	ended       []*collection // collections that discover must still remove from the group, which it does without holding the lock
 	updated     chan struct{} // closed and replaced when a status changes, which wakes all waiters
 	subscribers map[*subscriber]bool
 }
@@ -192,13 +192,13 @@ func (c *Catalog) discover(ctx context.Context) error {
 				case n.state == Gone && !n.explicit && !n.queued(): // subscribers have received all deletions
 					n.forget()
 				case n.restricted() && time.Now().After(n.nextProbe):
-					n.nextProbe = time.Now().Add(time.Hour) // prevents a second probe; this one sets the actual time
+					n.nextProbe = time.Now().Add(time.Hour) // prevents a second probe; at its end, the probe sets the actual time
 					probes.Go(func() { n.probe(ctx, in) })
 				}
 			}
 			ended, c.ended = c.ended, nil
 		})
-		for _, n := range ended { // without the lock, because Remove waits for a Run, which takes the lock
+		for _, n := range ended { // without the lock, because Remove waits for the collection's Run, which takes the lock
 			c.group.Remove(n.member())
 		}
 		select {
@@ -248,7 +248,7 @@ var definitions = []Type{
 }
 
 // redefined starts repeated discovery after an event for a definition, because the server's types may have changed too.
-// In a first list, only a definition of an unknown type is a sign of a change.
+// In the first list of definitions, only a definition of an unknown type shows that something has changed.
 func (c *Catalog) redefined(n *collection, event lw.Event[Packed]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -417,7 +417,7 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 			var changed []Status
 			c.mu.Lock()
 			updated := c.updated
-			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) { // seen also contains removed collections, whose last status may be due
+			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) { // seen also contains removed collections, because the loop may not have received their last status yet
 				if seen[n] != n.revision {
 					changed = append(changed, n.status())
 				}
@@ -469,8 +469,8 @@ func (c *Catalog) limit(bytes int) {
 	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32)) // near the limit, do not add up all objects after each event
 }
 
-// drop replaces a collection with an empty one that does not follow its type and whose status contains the cause.
-// Removing the objects from the old collection would report them as deleted. The caller must hold the lock.
+// drop replaces a collection with an empty one, whose status contains the cause. The new collection does not follow its
+// type. Removing the objects from the old collection would report them as deleted. The caller must hold the lock.
 func (c *Catalog) drop(n *collection, cause error) {
 	n.use(&scope{info: n.info, err: cause})
 	n.forget()

@@ -622,7 +622,8 @@ func TestStatusChangesReportOutagesAndDeletedTypes(t *testing.T) {
 // hangUp is an lwtest.Fault that closes the connection without a response.
 func hangUp(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 
-// lists returns the number of complete lists since the given request whose path has the suffix.
+// lists counts the requests for complete lists, beginning with request number since. It counts only requests whose path
+// ends with the given suffix.
 func lists(server *lwtest.Server, since int, path string) (n int) {
 	for _, r := range server.Requests(nil)[since:] {
 		query := r.URL.Query()
@@ -638,8 +639,8 @@ func refuse(server *lwtest.Server, paths ...string) (stop func()) {
 	return server.Fail(func(r lwtest.Request) bool { return slices.Contains(paths, r.URL.Path) }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))
 }
 
-// The namespaces share one resourceVersion in the file, so the new process receives some events again. They must not
-// replace newer objects.
+// The file contains one resourceVersion for all namespaces, so the new process receives some events again. These old
+// events must not replace newer objects.
 func TestRestartResumesNamespacesWithoutLists(t *testing.T) {
 	opts := &catalog.Options{StateDir: t.TempDir(), Namespaces: []string{"a", "b", "c"}}
 	prepare := func(server *lwtest.Server) {
@@ -785,7 +786,7 @@ func TestSkippedDefinitionsAreHidden(t *testing.T) {
 	})
 }
 
-// Checks of many forbidden namespaces must leave room for other requests.
+// Access checks of many forbidden namespaces must leave half of the request budget to other requests.
 func TestChecksUseHalfOfTheBudget(t *testing.T) {
 	var namespaces []string
 	for i := range 3000 {

@@ -11,7 +11,7 @@ import (
 )
 
 // Change is a change of one object. A Change with the Type lw.Synced has no object. It means that the loop has yielded
-// all objects that the type's collection had when the loop began, or all objects of its first list.
+// all objects that the type's collection contained when the loop began, or all objects in the collection's first list.
 type Change struct {
 	Resource Type
 	cache.Change[*lw.Object]

@@ -23,8 +23,8 @@ import (
 type State uint8
 
 const (
-	// Waiting means that the first list has not started yet, for example before the first discovery, or that it is
-	// retried because the server cannot be reached.
+	// Waiting means that the first list has not started yet, for example because discovery has not ended. It can also
+	// mean that the first list is retried because the server cannot be reached.
 	Waiting State = iota
 	// Listing means that the first list is in progress.
 	Listing
@@ -68,8 +68,9 @@ type Status struct {
 
 // collection follows one type. It is a member of the catalog's group.
 //
-// Discovery and probes choose the scope, which selects the objects to follow. Run adopts it: it ends the stream of the
-// old scope and starts one for the new scope with the same store, so that subscribers receive only the differences.
+// Discovery and probes choose the scope, which selects the objects to follow. Run then adopts a new scope: it ends the
+// stream of the old scope and starts another stream with the same store, so that subscribers receive only the
+// differences.
 type collection struct {
 	*cache.Informer[Packed]
 	catalog        *Catalog
@@ -118,7 +119,8 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 	}, nil
 }
 
-// wanted returns the namespaces to follow if the server permits all of them. The namespace "" stands for all.
+// wanted returns the namespaces to follow, provided that the server permits the catalog to list them. The namespace ""
+// stands for all.
 func (n *collection) wanted(info TypeInfo) []string {
 	if info.Namespaced && len(n.settings.Namespaces) > 0 {
 		return n.settings.Namespaces
@@ -204,8 +206,9 @@ func isForbidden(err error) bool {
 	return errors.Is(err, lw.ErrForbidden) || errors.Is(err, lw.ErrUnauthorized)
 }
 
-// restricted reports whether probe must look for namespaces that the server permits: the server denies the current
-// scope, or the scope lacks wanted namespaces. The caller must hold the catalog's lock.
+// restricted reports whether probe must look for namespaces that the server permits the catalog to list. This is so if
+// the server denies the current scope, or if the scope lacks wanted namespaces. The caller must hold the catalog's
+// lock.
 func (n *collection) restricted() bool {
 	in := n.scope
 	return len(in.clients) > 0 && (n.state == Forbidden && in.info.Namespaced || !in.covers(n.wanted(in.info)))
@@ -293,7 +296,7 @@ func (n *collection) observe(event lw.Event[Packed], in *scope) {
 	defer n.catalog.mu.Unlock()
 	switch event.Type {
 	case lw.Synced, lw.WatchStarted:
-		n.synced = n.synced || in == n.scope // otherwise the run is about to end
+		n.synced = n.synced || in == n.scope // a run with an outdated scope is about to end
 	case lw.Interrupted:
 		cause := event.Interruption.Err
 		if goesOn(event.Interruption) {
@@ -326,11 +329,11 @@ func (n *collection) file(in *scope) (path, origin string) {
 		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "), in.namespaces())
 }
 
-// probeInterval is the time between two attempts to find the namespaces that the server permits.
+// probeInterval is the time between two attempts to find the namespaces that the server permits the catalog to list.
 const probeInterval = 30 * time.Second
 
-// probe finds out which namespaces the server permits, and follows them. It has no effect if the scope is no longer in,
-// because the requests take a while and run without the lock.
+// probe finds out which namespaces the server permits the catalog to list, and follows them. The requests take a while
+// and run without the lock. If the scope was replaced in the meantime, probe has no effect.
 func (n *collection) probe(ctx context.Context, in *scope) {
 	allowed, denied := n.permitted(ctx, in)
 	next := n.scopeOf(in.info, allowed...)
@@ -348,8 +351,8 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	n.update()
 }
 
-// permitted asks the server which namespaces it permits. If a request fails for another reason, the namespace keeps its
-// place in the scope, or stays out.
+// permitted asks the server which namespaces the catalog may list. If a request fails for a reason other than access,
+// it shows nothing about the namespace. The namespace is then allowed if the scope already contains it.
 func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
 	permits := func(namespace string, client *lw.Client[Packed]) bool {
 		_, err := n.catalog.names(ctx, client, 1)
@@ -400,7 +403,7 @@ func (n *collection) status() Status {
 	}
 }
 
-// queued reports whether some subscriber has not received all changes yet. The caller must hold the catalog's lock.
+// queued reports whether any subscriber still has to receive a change. The caller must hold the catalog's lock.
 func (n *collection) queued() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(n.changes)), func(r *cache.Registration[Packed]) bool { return r.Len() > 0 })
 }

@@ -70,7 +70,7 @@ func delay(w http.ResponseWriter, r *http.Request, server http.Handler) {
 	}
 }
 
-// hidden returns the types that seem to be live although the catalog does not watch them.
+// hidden returns the types whose state is Live although the catalog does not watch them.
 func (w *world) hidden(c *catalog.Catalog) map[catalog.Type]time.Time {
 	synctest.Wait()
 	watched := map[string]bool{}
@@ -91,8 +91,8 @@ func (w *world) hidden(c *catalog.Catalog) map[catalog.Type]time.Time {
 	return hidden
 }
 
-// checkHidden requires that each failed watch is reported within two seconds. Before that, a clean close may be in
-// progress.
+// checkHidden requires that each failed watch is reported within two seconds. Until then, the catalog may be reopening
+// a watch that was closed cleanly.
 func (w *world) checkHidden(c *catalog.Catalog) {
 	before := w.hidden(c)
 	if len(before) == 0 {
@@ -104,7 +104,7 @@ func (w *world) checkHidden(c *catalog.Catalog) {
 	}
 }
 
-// checkBudget requires that no second had more requests than the budget.
+// checkBudget requires that the number of requests in any second stayed within the budget.
 func (w *world) checkBudget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -111,8 +111,8 @@ func (s *Snapshot) List(of Type, namespace, selector string) (iter.Seq2[Ref, *lw
 	}, nil
 }
 
-// ByUID returns the object with this UID, or false if there is none. The first call on any of a catalog's snapshots
-// builds an index, which takes time. So does the first call to Owned or Tree.
+// ByUID returns the object with this UID, or false if there is none. The first call of ByUID for a catalog builds an
+// index, which takes time. The same applies to the first call of Owned or Tree.
 func (s *Snapshot) ByUID(uid string) (Ref, *lw.Object, bool) {
 	for ref, object := range s.find(uid, func(f *frozen) *cache.Index[Packed, string] { return f.byUID() }) {
 		return ref, object, true
@@ -140,8 +140,8 @@ func (s *Snapshot) find(key string, index func(*frozen) *cache.Index[Packed, str
 	}
 }
 
-// Tree iterates depth first over an object, the objects that it owns, the objects that those own, and so on. It yields
-// each object with its depth, which is zero for root. An object with several owners appears once.
+// Tree iterates depth first over an object and all objects that it owns directly or indirectly. It yields each object
+// with its depth, which is zero for root. An object with several owners appears once.
 func (s *Snapshot) Tree(root Ref) iter.Seq2[int, Ref] {
 	return func(yield func(int, Ref) bool) {
 		if object, ok := s.Get(root); ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// scope describes the objects that a collection follows. Its zero value follows nothing. A scope is replaced, not
-// changed, so that comparing pointers shows whether it is still current.
+// scope describes the objects that a collection follows. Its zero value follows nothing. A scope is replaced instead of
+// changed. Therefore a comparison of pointers shows whether a scope is still current.
 type scope struct {
 	info TypeInfo
 	gone bool  // the server no longer has the type, so the stream must remove all objects from the store
@@ -51,8 +51,8 @@ type source struct {
 	versions          map[string]string // resourceVersion that the watch of each namespace has reached
 }
 
-// scopeChanged ends the first watch of a new scope. It makes the stream relist, and the store compare all objects,
-// because objects in another version of the API differ although their resourceVersions are the same.
+// scopeChanged ends the first watch of a new scope. It makes the stream relist and makes the store compare all objects.
+// The comparison is needed because an object has different JSON in another API version, but the same resourceVersion.
 type scopeChanged struct{}
 
 func (scopeChanged) Error() string {
@@ -94,7 +94,7 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed]
 	}
 	page := new(lw.Page[Packed])
 	page.Objects = func(yield func(Packed, error) bool) {
-		if check { // the stream of each namespace makes its own check, so pass this one by returning a stored object
+		if check { // the stream of each namespace makes its own check, so make this one succeed by returning a stored object
 			if held := s.store.List(); len(held) > 0 && !yield(held[0], nil) {
 				return
 			}
@@ -106,9 +106,9 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed]
 	return page
 }
 
-// list lists each namespace of the scope. It returns false after an error. Unless the type is gone, it also yields the
-// stored objects in other namespaces: they may still exist, and the informer would delete them if they were missing
-// from the list.
+// list lists each namespace of the scope. It returns false after an error. If the type still exists, list also yields
+// the stored objects in other namespaces. Those objects may still exist, and the informer would delete them if the list
+// did not contain them.
 func (s *source) list(ctx context.Context, opts lw.ListOptions, yield func(Packed, error) bool) bool {
 	opts.Limit = 0 // so that each list has only one page
 	versions := map[string]string{}
@@ -146,9 +146,9 @@ func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 	}
 }
 
-// merge watches each namespace of the scope with its own stream, and yields their events as one watch. A stream whose
-// watch is closed cleanly resumes. Any other interruption of one stream ends the merged watch, so that the collection
-// becomes stale.
+// merge watches each namespace of the scope with its own stream, and yields their events as one watch. If the watch of
+// a stream is closed cleanly, the stream resumes. Any other interruption of a stream ends the merged watch, so that the
+// collection becomes stale.
 func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.Event[Packed], error) bool) {
 	type received struct {
 		namespace string

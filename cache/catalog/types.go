@@ -29,8 +29,8 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 	return found
 }
 
-// mayHave reports whether the server may have a type although t.All does not contain it, because discovery of the
-// type's group failed. The objects of such a type must not be reported as deleted.
+// mayHave reports whether the server may have a type that t.All does not contain. This is so if discovery of the type's
+// group failed. The objects of such a type must not be reported as deleted.
 func mayHave(t *discovery.Types, wanted Type) bool {
 	if wanted.Group == "" {
 		return t.Missing["/api"] != nil

@@ -12,7 +12,7 @@ type codec struct {
 	inner   lw.Codec[*lw.Object]
 	trainer trainer
 	hot     *objectCache
-	plain   *dictionary // for objects that are stored uncompressed; they need it to find hot
+	plain   *dictionary // for objects that are stored uncompressed; they find the cache hot through it
 }
 
 // NewCodec returns a codec that compresses the objects of inner, which must be a [lw.RawCodec]. The codec is safe for
@@ -57,8 +57,8 @@ func (c *codec) Identity() lw.Identity[*Object] {
 	return lw.Identity[*Object]{UID: (*Object).GetUID, Equal: (*Object).equal, Same: c.same}
 }
 
-// compress returns text as an Object. It stores the JSON uncompressed before the first training, and if the compressed
-// JSON is not smaller or does not decompress to the same JSON.
+// compress returns text as an Object. Before the first training, it stores the JSON uncompressed. It also does so if
+// the compressed JSON is not smaller, or does not decompress to the same JSON.
 func (c *codec) compress(text *lw.Object) *Object {
 	raw := text.Raw()
 	w := bufferPool.Get().(*buffers)

@@ -22,8 +22,8 @@ type compressor struct {
 	encoder *zstd.Encoder
 }
 
-// windowSize limits how far back in its input the compressor looks for repetitions. It leaves room for the dictionary
-// and an object of the same size. A larger window uses more memory and gains little.
+// windowSize limits how far back in its input the compressor looks for repetitions. The dictionary and an object of the
+// same size fit into the window. A larger window uses more memory and gains little.
 const windowSize = 2 * maxDictionary
 
 // newCompressor returns a compressor with a dictionary of this content, or nil if zstd rejects the content. It creates
@@ -59,8 +59,8 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read decompresses packed and returns the object. Damaged text makes it panic. That is a bug, because compress has
-// verified the text.
+// read decompresses packed and returns the object. If packed is damaged, read panics. This would be a bug, because
+// compress has verified packed.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)

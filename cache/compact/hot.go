@@ -6,9 +6,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCache holds recently used objects in uncompressed form. It has two generations instead of a list ordered by last
-// use, which would need a list element per object. When recent reaches half of the limit, it becomes older, and the
-// previous older is dropped. If an object in older is used again, it is added to recent.
+// objectCache holds recently used objects in uncompressed form. It has two generations, because a list ordered by last
+// use would need a list element per object. When the generation recent reaches half of the limit, it becomes the
+// generation older, and the previous older generation is dropped. If an object of the older generation is used again,
+// it is also added to the recent one.
 type objectCache struct {
 	mu            sync.Mutex
 	limit         int // maximum size of both generations in bytes
@@ -35,7 +36,7 @@ func (h *objectCache) get(held *Object) *lw.Object {
 func (h *objectCache) put(held *Object, text *lw.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.recent[held] == nil { // unless another goroutine has already added the object
+	if h.recent[held] == nil { // otherwise, another goroutine has already added the object
 		h.add(held, text)
 	}
 }

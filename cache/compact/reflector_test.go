@@ -16,8 +16,8 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// A relist of the same objects must cause no changes. But an object whose JSON differs at the same resourceVersion must
-// cause one, because a backup may have been restored.
+// A relist of the same objects must cause no changes. If an object has different JSON but the same resourceVersion, the
+// relist must report a change, because a backup may have been restored.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)
 	first, again := listed(pods), listed(pods)

@@ -18,8 +18,8 @@ import (
 
 const savesFor = "LISTWATCH_SAVES_TO" // environment variable with the path of the file that the killed process saves
 
-// A process that is killed during a save must leave a complete file. Its temporary file must not survive a later save,
-// because a process that crashes repeatedly would fill the disk.
+// If a process is killed during a save, the file must remain complete. A later save must remove the temporary file of
+// the killed process, because a process that crashes repeatedly would otherwise fill the disk.
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
 		saveLoop(path)

@@ -26,7 +26,8 @@ import (
 
 // Save writes a snapshot to a file and replaces its previous content. See [cache.Save]. Only the owner of the file can
 // read it, because objects may be Secrets. Save first writes a temporary file in the same folder, and renames it after
-// its data is on disk. After an error, the file is unchanged, unless only the folder could not be synced.
+// its data is on disk. If Save fails to sync the folder, the file is already replaced. After any other error, the file
+// is unchanged.
 //
 // Several processes may save to the same path at the same time. The last process to finish wins. If a process is killed
 // during Save, its temporary file remains. Save removes such a file 10 minutes after the last write to it.
@@ -44,8 +45,9 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text f
 // If [Save] fails, for example because the disk is full, Keep calls report with the error, in its own goroutine, and
 // tries again after the next interval.
 //
-// Run Keep in a goroutine, and wait for it before the program exits. Otherwise the last save is lost. A run from an older
-// file misses no changes, but it receives some of them again, and it relists if the saved resourceVersion has expired.
+// Run Keep in a goroutine, and wait for it before the program exits. Otherwise the last save is lost. A run that
+// resumes from an older file misses no changes, but it receives some of them again. It relists if the saved
+// resourceVersion has expired.
 func Keep[T any](ctx context.Context, path string, store *cache.Store[T], origin string, text func(T) string, interval time.Duration, report func(error)) {
 	var saved weak.Pointer[cache.Snapshot[T]] // weak, because otherwise the snapshot would keep deleted objects in memory
 	tick := time.NewTicker(interval)

@@ -143,7 +143,7 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
 
-// A later save must remove the temporary files of killed processes, but not a file that another save still writes.
+// A later save must remove the temporary files of killed processes, but not a file that another save is still writing.
 func TestLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -200,7 +200,7 @@ func TestConcurrentSaves(t *testing.T) {
 	require.Equal(t, []string{"pods"}, names(t, folder))
 }
 
-// offline is a source that an informer never uses.
+// offline is a source for an informer that sends no requests.
 type offline struct{ lw.ListerWatcher[*lw.Object] }
 
 func (offline) Source() *lw.Source[*lw.Object] { return nil }

@@ -10,8 +10,9 @@ import (
 // nothing if the key is already ready or the queue is closed.
 func (q *Queue[K]) Add(key K) { q.AddAfter(key, 0) }
 
-// AddAfter queues a key after a delay. Add does not cancel the delay: it can make the key ready earlier, but the delay
-// continues. A key has only one pending delay. If AddAfter is called several times, the earliest time counts.
+// AddAfter queues a key after a delay. Add does not cancel the delay. It can make the key ready earlier, and the key
+// becomes ready again after the delay. A key has only one pending delay. If AddAfter is called several times, the
+// earliest time counts.
 func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,8 +42,8 @@ func (q *Queue[K]) Retry(key K) {
 	q.retry(e)
 }
 
-// Failures returns how many times in a row a key has failed. Use it to give up after a number of attempts. A loop body
-// that has called Retry counts when it ends.
+// Failures returns how many times in a row a key has failed. Use it to give up after a number of attempts. If a loop
+// body calls Retry, the failure counts only when the body ends.
 func (q *Queue[K]) Failures(key K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,16 +63,16 @@ func (q *Queue[K]) entry(key K) *entry[K] {
 	return e
 }
 
-// dropIdle frees an entry that is neither ready, delayed nor active. This also forgets its failures, which are zero by
-// then unless the queue was closed.
+// dropIdle frees an entry that is neither ready, delayed nor active. This also forgets its failures. They are already
+// zero, except after Close.
 func (q *Queue[K]) dropIdle(e *entry[K]) {
 	if !e.ready && !e.active && !e.delayed {
 		delete(q.entries, e.key)
 	}
 }
 
-// makeReady appends a key to the ready keys. Before that, it appends all delayed keys that are due, because they were
-// due earlier even if the timer is late.
+// makeReady appends a key to the ready keys. Before that, it appends all delayed keys that are due. They were due
+// earlier than this key, but the timer may be late.
 func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return

@@ -19,7 +19,7 @@ type Queue[K comparable] struct {
 	changed sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
 	entries map[K]*entry[K]
 	ready   []*entry[K] // in the order in which the keys became ready
-	delayed []*entry[K] // by due time; a slice, because most keys are delayed until after all others
+	delayed []*entry[K] // sorted by due time; a slice is enough, because most new keys have the latest due time
 	timer   *time.Timer // runs onTimer when the first delayed key is due, or earlier
 	active  int         // number of keys that workers are processing; a closed queue is drained only when it is zero
 	closed  bool
@@ -104,7 +104,7 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if len(q.ready) > 0 {
-		q.changed.Signal() // this worker may have consumed the signal for these keys, so it must wake another one
+		q.changed.Signal() // this worker may have received the signal for the ready keys, so it must wake another worker
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (q *Queue[K]) Len() int {
 	return len(q.ready)
 }
 
-// wakeAll wakes all workers, so that those whose context is done can end.
+// wakeAll wakes all workers, so that workers whose context is done can end.
 func (q *Queue[K]) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Many goroutines add and process keys. A worker must process each key again after its last addition. No key may be in
-// two loop bodies at once.
+// Many goroutines add and process keys. After the last addition of a key, a worker must process the key once more. No
+// key may be in two loop bodies at once.
 func TestWorkers(t *testing.T) {
 	const keys, producers, workers, additions = 50, 4, 8, 5_000
 	q := newQueue[int](time.Microsecond, 10*time.Microsecond, unlimited())

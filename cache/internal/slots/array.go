@@ -39,8 +39,8 @@ func (a *array[N]) get(at uint32) *N {
 	return c.nodes[at&chunkMask]
 }
 
-// set stores a node at an index. It creates missing inner nodes, and copies those from earlier epochs. epoch is the
-// writer's current epoch.
+// set stores a node at an index. It creates missing inner nodes, and copies inner nodes from earlier epochs. epoch is
+// the writer's current epoch.
 func (a *array[N]) set(epoch uint64, at uint32, node *N) {
 	i := int(at >> topBits)
 	if a.epoch != epoch {

@@ -1,7 +1,7 @@
 package slots
 
-// pageSize is the maximum number of entries in a page. A search scans a whole page, and the first write to a page after
-// a snapshot copies it.
+// pageSize is the maximum number of entries in a page. Pages are small, because a search scans a whole page, and the
+// first write to a page after a snapshot copies the page.
 const pageSize = 32
 
 // Table maps hashes to slots. It does not store keys, so callers compare the keys of the candidate slots. The zero
@@ -9,8 +9,8 @@ const pageSize = 32
 //
 // Table is an extendible hash table. Its directory maps the first bits of a hash to a page of entries. When a page is
 // full, Table splits it into two pages. If the page already uses all bits of the directory, Table first doubles the
-// directory. Splitting cannot separate equal hashes. So if the directory is already large for the number of entries,
-// the page gets an overflow page instead.
+// directory. Splitting cannot separate equal hashes. Therefore, if the directory is already large for the number of
+// entries, the full page gets an overflow page instead.
 type Table struct {
 	directory array[page]
 	depth     uint8 // number of leading hash bits that the directory uses
@@ -58,8 +58,8 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// canDouble reports whether the directory is small for the number of entries. Otherwise, many equal hashes could double
-// it again and again.
+// canDouble reports whether the directory is small enough for the number of entries to be doubled. Without this limit,
+// many equal hashes could double the directory again and again.
 func (t *Table) canDouble() bool { return 4<<t.depth <= t.length }
 
 // Remove removes an entry, which must exist.

@@ -10,8 +10,8 @@ const (
 	leafMask = 1<<leafBits - 1
 )
 
-// Vector maps slot numbers to elements. The zero value is empty. A copy that serves as a snapshot may share the list of
-// free slots, because only the owner of the vector uses it.
+// Vector maps slot numbers to elements. The zero value is empty. A snapshot shares the list of free slots with the
+// vector. This is safe, because only the vector's owner uses the list.
 type Vector[E any] struct {
 	leaves array[leaf[E]]
 	free   []uint32 // empty slots below next
