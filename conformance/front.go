@@ -20,15 +20,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
-// front describes how clients reach the server of a trial. Its connections misbehave until the server behaves.
+// front describes how clients connect to the server of a trial, and which faults the connections have. The faults end
+// when the server begins to behave correctly.
 type front struct {
 	scheme  string        // of the URL that drivers get: http, https, or ws for watches over WebSocket
-	closes  bool          // each response closes its connection, in HTTP/2 with GOAWAY
-	freezes time.Duration // how long a connection works before nothing passes through it anymore; zero for forever
-	wrong   string        // kind of certificate in every other TLS handshake, or "" for none
+	closes  bool          // whether the server closes each connection after one response, in HTTP/2 with GOAWAY
+	freezes time.Duration // time after which a connection stops passing data without being closed; zero means never
+	wrong   string        // kind of wrong certificate in every other TLS handshake, or "" if all are correct
 }
 
-// Wrong certificates of a front.
+// Kinds of wrong certificates; see front.wrong.
 const (
 	unknownAuthority = "an unknown authority's certificate"
 	expired          = "an expired certificate"
@@ -45,7 +46,7 @@ type gate struct {
 	mu         sync.Mutex      // guards the following fields
 	handshakes int             // number of TLS handshakes
 	misled     map[string]bool // remote addresses of connections with a wrong certificate
-	trusting   string          // the first request over such a connection
+	trusting   string          // the first request over a connection with a wrong certificate, or "" if the client sent none
 }
 
 // open returns a gate that accepts connections, and the environment variables that drivers need to verify its certificate.
@@ -89,7 +90,7 @@ func selfSigned(name, address string, until time.Time) (*tls.Certificate, error)
 // serve serves the trial until stop is called.
 func (g *gate) serve(server *hostile.Server) (url string, stop func()) {
 	g.server = server
-	// A resumed session would skip the certificate.
+	// A client that resumes a TLS session does not verify the certificate again.
 	config := &tls.Config{GetCertificate: g.certificate, SessionTicketsDisabled: true}
 	web := &http.Server{Handler: g, TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
@@ -110,8 +111,8 @@ func (g *gate) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// certificate chooses the server's certificate. The first handshake gets the correct one, so that a client knows that
-// the server exists.
+// certificate chooses the server's certificate. The first handshake gets the correct certificate, so that the client
+// can reach the server at least once.
 func (g *gate) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -148,7 +149,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.server.ServeHTTP(w, r)
 }
 
-// misused describes the first request that the client sent to a server with a wrong certificate.
+// misused describes the first request that the client sent over a connection with a wrong certificate. It returns "" if
+// the client sent no such request.
 func (g *gate) misused() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

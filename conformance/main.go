@@ -35,7 +35,7 @@ type settings struct {
 	ours       bool
 	webSocket  bool
 	document   string
-	command    string // the command line, which the document shows so that readers can repeat the run
+	command    string // the command line; the document shows it, so that readers can repeat the run
 }
 
 func main() {
@@ -102,7 +102,7 @@ func (s *settings) run(ctx context.Context, command []string) error {
 	if s.only != "" {
 		trials = slices.DeleteFunc(trials, func(t *trial) bool { return !only.MatchString(t.Name) })
 	}
-	// The longest trials run first, so that none of them runs alone at the end.
+	// The longest trials run first, so that the suite does not have to wait for a single long trial at the end.
 	queue := slices.SortedStableFunc(slices.Values(trials), func(a, b *trial) int { return cmp.Compare(b.deadline, a.deadline) })
 	found, failures := results{}, 0
 	var mu sync.Mutex

@@ -31,14 +31,15 @@ type object struct {
 
 func (o *object) key() string { return o.Metadata.Namespace + "/" + o.Metadata.Name }
 
-// reference is a small, correct list-watch client. With a fault, it is a mutant that the suite must detect.
+// reference is a small, correct list-watch client. If fault is not empty, the client contains this fault on purpose,
+// and the suite must detect it. Such a client is called a mutant.
 type reference struct {
 	fault string
 	http  *http.Client
 	url   string
 	out   io.Writer
 	held  map[string]*object
-	gone  []*object     // deleted objects, which some mutants print again
+	gone  []*object     // deleted objects; some mutants print them again
 	at    string        // resourceVersion from which the next watch starts
 	idle  time.Duration // time without data after which a watch is considered dead
 }
@@ -290,7 +291,7 @@ func (d *reference) delete(o *object) {
 	}
 }
 
-// inMemory plays a trial in simulated time. The client starts after a while.
+// inMemory plays a trial in simulated time. The parameter after is the delay before the client starts.
 func inMemory(t *testing.T, name, fault string, after time.Duration) (violations map[string]string) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, one := range all(1) {
@@ -359,12 +360,12 @@ func TestDetectsFaults(t *testing.T) {
 	}
 }
 
-// Without this message, a driver that is wrong would look like a client that is slow.
+// If a driver sends no request, the suite must say so. Otherwise, an incorrect driver would look like a slow client.
 func TestReportsMissingRequests(t *testing.T) {
 	require.Equal(t, "the client sent no request", inMemory(t, "listing", "", time.Hour)["convergence"])
 }
 
-// A client that starts slowly must still meet the misbehaving server.
+// Even a client that starts slowly must reach the server while the server misbehaves.
 func TestWaitsForClient(t *testing.T) {
 	require.Contains(t, inMemory(t, "instant", "reconnects without a delay", startWithin-time.Second), "requests")
 }

@@ -19,12 +19,11 @@ const (
 	staleWithin   = 10 * time.Second // how long a client may take to report an outage
 	burst         = 100              // maximum number of requests in burstIn
 	burstIn       = 10 * time.Second
-	sustained     = 2 // maximum number of requests per second during the whole trial, after burst
+	sustained     = 2 // maximum number of requests per second during the whole trial, in addition to burst
 	neverCaughtUp = "the client did not catch up within %v: %s"
 )
 
-// properties are in the order in which judge looks for a violation. The table shows only the first violated property of
-// a trial.
+// The order of properties matters, because the table shows only the first violated property of a trial.
 var properties = []property{
 	{"exit", "The client does not exit.", func(r *run) string { return r.exited }},
 	{"trust", "The client sends no request to a server whose certificate is wrong.", func(r *run) string { return r.misused }},
@@ -54,7 +53,8 @@ func checkSequence(r *run) string {
 	return ""
 }
 
-// checkResurrection passes if the server lies, because such a server can itself make deleted objects return.
+// checkResurrection checks that deleted objects do not return. It ignores trials whose server lies, because such a
+// server can itself make deleted objects return.
 func checkResurrection(r *run) string {
 	if r.trial.Lies {
 		return ""
@@ -78,7 +78,7 @@ func checkOrder(r *run) string {
 	latest := map[string]line{}
 	for _, l := range r.lines {
 		switch l.Type {
-		case "STALE", "INTERRUPTED": // the next list may come from a rebuilt server
+		case "STALE", "INTERRUPTED": // the next list may come from a rebuilt server, whose resourceVersions can be lower
 			clear(latest)
 		case "ADDED", "MODIFIED":
 			before := latest[l.Key]
@@ -124,7 +124,7 @@ func (r *run) reportsStale() (stale bool) {
 	return stale
 }
 
-// staleBefore reports whether the driver's last report before end was that its copy is stale.
+// staleBefore reports whether the driver's last report before the time end said that its copy was stale.
 func (r *run) staleBefore(end time.Time) (stale bool) {
 	for _, l := range r.reports() {
 		if l.at.Before(end) {
@@ -163,7 +163,7 @@ func checkRequests(r *run) string {
 	return ""
 }
 
-// violations returns the first violation of each property that the run violates, by name.
+// violations returns the first violation of each property that the run violates, by the name of the property.
 func (r *run) violations() map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

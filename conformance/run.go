@@ -25,7 +25,7 @@ type line struct {
 	ResourceVersion string `json:"resourceVersion"`
 	UID             string `json:"uid"`
 	Version         string `json:"version"` // version of the client, in a line of the type CLIENT
-	// Object may replace UID, so that lwcat's output needs no conversion.
+	// Object may contain the UID instead of the field UID, so that lwcat's output needs no conversion.
 	Object struct {
 		Metadata struct {
 			UID string `json:"uid"`
@@ -35,13 +35,14 @@ type line struct {
 	at time.Time // when the suite received the line
 }
 
-// identity is the part of an object that a driver prints. It suffices to find out whether a copy is current.
+// identity contains the metadata of an object that a driver prints. The suite compares it to find out whether the
+// driver's copy is current.
 type identity struct{ version, uid string }
 
 // request is a request that reached the server.
 type request struct {
 	at   time.Time
-	page bool   // whether the request continues a list; such requests do not count as load
+	page bool   // whether the request asks for a later page of a list; such requests do not count as load
 	path string // path and query, for the log
 }
 
@@ -51,7 +52,7 @@ type run struct {
 
 	mu       sync.Mutex // guards the following fields, because the driver and the server write them during the trial
 	lines    []line
-	held     map[string]identity // the driver's copy: the objects that result from applying lines, by key
+	held     map[string]identity // the driver's copy of the collection, by key: the result of applying lines
 	requests []request
 	invalid  string // the first line that is not JSON
 	exited   string // why the driver ended before it was stopped
@@ -60,11 +61,11 @@ type run struct {
 	// Only play and its caller write the following fields, so they need no lock.
 	settled time.Time // when the server stopped misbehaving
 	caught  time.Time // when the driver's copy became correct after settled; zero if it never did
-	differs string    // the last difference between the driver's copy and the server's objects; "" if they were equal
-	follows bool      // whether a driver that did not catch up still printed later changes, so it has lost some
+	differs string    // the last difference that was found between the driver's copy and the server's objects, or ""
+	follows bool      // whether a driver that did not catch up still printed later changes; if so, it has lost earlier ones
 	cut     time.Time // when the last outage began
 	back    time.Time // when the last outage ended
-	misused string    // how the client trusted a server with a wrong certificate, or ""
+	misused string    // result of gate.misused
 }
 
 func (r *run) lock(f func()) {
@@ -150,7 +151,8 @@ const showWithin = 5 * time.Second
 // startWithin is how long play waits for the driver's first request.
 const startWithin = 30 * time.Second
 
-// play runs a trial: the server misbehaves for hostileFor, then it behaves, and the driver must catch up.
+// play runs a trial. The server misbehaves for the time hostileFor. After that, it behaves correctly, and the driver
+// must catch up.
 func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver, reach serve) *run {
 	r := &run{trial: t, held: map[string]identity{}}
 	server := t.Start()
@@ -170,13 +172,14 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	}()
 	defer func() { cancel(); <-ended }()
 
-	// On a busy machine a client may start so late that it would meet only the correct server.
+	// On a busy machine, a client may start so late that the server would no longer misbehave. So wait for its first
+	// request.
 	for end := time.Now().Add(startWithin); r.requested() == 0 && time.Now().Before(end) && !r.over(ctx); {
 		wait(ctx, pollEvery)
 	}
 	if t.rebuild == nil {
-		// A client that uses streaming lists sends no other watch until its connection breaks. So break it once,
-		// because otherwise the trial would not cover ordinary watches.
+		// A client that uses streaming lists sends no other watch until its connection breaks. Break the connection
+		// once, because otherwise the trial would not cover ordinary watches.
 		r.disturb(ctx, server, 3*time.Second)
 		r.outage(ctx, server, &hostile.Rebuild{Same: true})
 	}
@@ -184,14 +187,14 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	r.settled = time.Now()
 	server.Behave(t.Lies)
 	if t.rebuild != nil {
-		r.await(ctx, server, t.deadline) // the client must be live before the outage, or it could not report that it becomes stale
+		r.await(ctx, server, t.deadline) // the client must be live before the outage, because otherwise it could not report that it becomes stale
 		r.outage(ctx, server, t.rebuild)
-	} else if t.Lies { // a client cannot know that an open watch has omitted events, so give it a reason to list
+	} else if t.Lies { // a client cannot detect that an open watch has omitted events, so give the client a reason to list
 		r.outage(ctx, server, &hostile.Rebuild{Same: true})
 	}
 	if r.await(ctx, server, t.deadline); r.differs != "" {
-		// Either the client no longer follows the collection, or it follows with a wrong copy. These are different
-		// faults.
+		// There are two possible faults: the client no longer follows the collection, or it follows the collection but
+		// has a wrong copy. Further changes show which of them it is.
 		before := r.printed()
 		r.disturb(ctx, server, 2*time.Second)
 		for end := time.Now().Add(showWithin); !r.follows && time.Now().Before(end) && !r.over(ctx); wait(ctx, pollEvery) {
@@ -221,15 +224,16 @@ func (r *run) printed() (count int) {
 // disturb changes random objects for a while.
 func (r *run) disturb(ctx context.Context, server *hostile.Server, duration time.Duration) {
 	for end := time.Now().Add(duration); time.Now().Before(end) && !r.over(ctx); {
-		// The world's pauses of up to nine seconds are made for simulated time.
+		// The pauses are up to nine seconds long, because they are meant for simulated time. Real time needs shorter
+		// ones.
 		wait(ctx, server.Pause()/20)
 		server.Step()
 	}
 }
 
-// outage makes the server unreachable for at least a second, and until all requests have ended. In a trial with a
-// rebuild, it also lasts until the driver reports it, but not longer than staleWithin. as describes the server after
-// the outage.
+// outage makes the server unreachable. The outage lasts for at least a second, and until all requests have ended. In a
+// trial with a rebuild, it also lasts until the driver reports it or staleWithin has passed. The parameter as describes
+// the server after the outage.
 func (r *run) outage(ctx context.Context, server *hostile.Server, as *hostile.Rebuild) {
 	r.cut = time.Now()
 	server.Cut()
@@ -240,7 +244,7 @@ func (r *run) outage(ctx context.Context, server *hostile.Server, as *hostile.Re
 	server.Resume(as)
 }
 
-// await waits until the driver's copy is correct, for at most the given time.
+// await waits until the driver's copy is correct, but not longer than limit.
 func (r *run) await(ctx context.Context, server *hostile.Server, limit time.Duration) {
 	for began := time.Now(); ; wait(ctx, pollEvery) {
 		if r.differs = r.difference(server.World); r.differs == "" || r.over(ctx) || time.Since(began) > limit {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		leak.Main(m)
 		return
 	}
-	// A new connection per request, because only a handshake shows whether the client verifies certificates.
+	// Each request needs a new connection, because the client verifies certificates only in a handshake.
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: os.Getenv(isDriver) == insecure}} //nolint:gosec // a planted fault
 	d := &reference{http: &http.Client{Transport: transport}, url: os.Args[1]}
 	_ = d.run(context.Background(), os.Args[1], os.Stdout)
@@ -94,7 +94,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// Clients such as kubectl ask for the resources of a server before they list one.
+// Clients such as kubectl request a server's resources before they list one of them.
 func TestServesDiscovery(t *testing.T) {
 	g, _, err := front{scheme: "http"}.open(t.TempDir())
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestServesDiscovery(t *testing.T) {
 	}
 }
 
-// A client whose programs are missing is skipped, except in continuous integration.
+// If a program that a client needs is missing, the suite skips the client. In continuous integration, it fails instead.
 func TestSkipsMissingClients(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "clients.json")
 	require.NoError(t, os.WriteFile(file, []byte(`[{"name": "a", "needs": ["false"], "install": "apt-get install a"}, {"name": "b", "needs": ["true"]}]`), 0o600))
@@ -137,7 +137,8 @@ func TestTrialsHaveUniqueNames(t *testing.T) {
 	}
 }
 
-// A note that matches no trial would hide that a client has improved.
+// Every note must match a trial. Otherwise, a note could describe a failure that no longer exists, and hide that the
+// client has improved.
 func TestNotesMatchTrials(t *testing.T) {
 	clients, err := (&settings{clients: "clients.json"}).read(nil)
 	require.NoError(t, err)

@@ -10,21 +10,22 @@ import (
 	"strings"
 )
 
-// client is a client that the suite knows how to run.
+// client describes a list-watch client and how the suite runs it.
 type client struct {
 	Name string   `json:"name"`
-	Ours bool     `json:"ours"` // whether a failure without a note fails the suite
+	Ours bool     `json:"ours"` // whether the client belongs to this project; a failure of such a client without a note fails the suite
 	Run  []string `json:"run"`  // the command
 	Env  []string `json:"env"`
-	// WebSocket is whether the client can watch over WebSocket, so that it can run the trials with a ws:// URL.
+	// WebSocket is true if the client can watch over WebSocket. Only such clients run the trials with a ws:// URL.
 	WebSocket bool `json:"webSocket"`
 	// Needs is a command that fails if a program that the client needs is missing. Install is the command that installs it.
 	Needs   []string `json:"needs"`
 	Install string   `json:"install"`
-	// Notes explain known failures. A failure of another project's client without a note appears as "not checked",
-	// because it may be a fault of the suite. The note shows that a person has verified the failure.
+	// Notes explain known failures. If a client of another project fails and has no note for this failure, the failure
+	// appears as "not checked", because the suite itself may be wrong. A note shows that a person has verified the
+	// failure.
 	Notes []note `json:"notes"`
-	// NotesOf is the name of an earlier client whose notes also apply.
+	// NotesOf is the name of an earlier client in the file. The notes of that client also apply to this one.
 	NotesOf string `json:"notesOf"`
 
 	missing bool // Needs has failed
@@ -66,7 +67,7 @@ const (
 	endMark   = "<!--end of results-->"
 )
 
-// write replaces the part of a document between the marks.
+// write replaces the part of a document between two marks with the results.
 func (s *settings) write(file string, clients []*client, trials []*trial, found results) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 )
 
-// trial is a scenario with the way to its server and the time that a client has to recover.
+// trial is a scenario, together with the front of its server and the time in which a client must recover.
 type trial struct {
 	hostile.Scenario
 	front
-	rebuild  *hostile.Rebuild // the server that clients find after an outage; nil for no outage
+	rebuild  *hostile.Rebuild // describes the server after an outage; nil if the trial has no outage
 	deadline time.Duration
 }
 
 const (
 	// usual covers two of the longest backoffs of client-go, which are 30 seconds plus jitter.
 	usual = 90 * time.Second
-	// idle is for servers with silent watches. Bookmarks usually arrive every minute, and only their absence shows that
-	// a watch is dead. The deadline covers two missing bookmarks and the recovery.
+	// idle is for servers with silent watches. Bookmarks usually arrive every minute. If a watch is dead, missing
+	// bookmarks are the only sign of it. The deadline covers two missing bookmarks and the recovery.
 	idle = 3 * time.Minute
 	// honored covers a Retry-After of several minutes. Trials with this deadline run only with -long.
 	honored = 7 * time.Minute
@@ -52,8 +52,8 @@ var fronts = []struct {
 
 const rfcTLS = "https://www.rfc-editor.org/rfc/rfc9110#section-4.3.4"
 
-// excused contains the properties that a trial's server makes impossible to keep. It maps each trial to these
-// properties, and each property to the reason.
+// excused contains properties that no client can keep in some trials, because of the server. It maps the name of a
+// trial to these properties, and each property to the reason.
 var excused = map[string]map[string]string{
 	"deletes-in-list": {"resurrection": "The server itself sends a change after the deletion."},
 	"lagging-lists": {
@@ -83,7 +83,7 @@ func all(seed uint64) (trials []*trial) {
 	for _, f := range fronts {
 		f.front.scheme = "https"
 		on := "999ms"
-		if f.freezes > 0 { // a short watch would end before its connection freezes
+		if f.freezes > 0 { // the watches must stay open until their connections freeze
 			on = "listing"
 		}
 		t := add(named[on], f.name, f.front)

@@ -20,7 +20,7 @@ type resource struct {
 	namespaced bool
 	columns    []column // Table columns after the name
 
-	builtin    bool // whether to encode like a built-in type: metadata comes first, and list items omit kind and apiVersion
+	builtin    bool // whether objects are encoded like those of a built-in type: metadata comes first, and list items omit kind and apiVersion
 	generation bool // whether metadata.generation counts the changes outside metadata and status
 }
 
@@ -72,7 +72,8 @@ func groupVersion(group, version string) string {
 	return group + "/" + version
 }
 
-// key returns an object's key in the log. All keys in a namespace share a prefix, so a list can read one namespace.
+// key returns an object's key in the log. All keys in a namespace have the same prefix, so that a list can read only
+// one namespace.
 func (r *resource) key(namespace, name string) string {
 	if !r.namespaced {
 		return name
@@ -115,8 +116,9 @@ func definedBy(crd *object) (*resource, error) {
 	return r, nil
 }
 
-// define adds a custom resource, or replaces the resource with the same name and ends its watches. If the two are
-// equal, define does nothing, because a new label on a definition must not end watches. The caller must hold s.mu.
+// define adds a custom resource, or replaces the resource with the same name and ends its watches. If the old and the
+// new resource are equal, define does nothing. For example, a new label on a definition must not end watches. The
+// caller must hold s.mu.
 func (s *Server) define(r *resource) {
 	r.generation = true
 	if len(r.columns) == 0 {
@@ -136,7 +138,7 @@ func (s *Server) undefine(r *resource) {
 	s.resources = s.without(r)
 }
 
-// without returns all resources except the one with the same name as r. The caller must hold s.mu.
+// without returns all resources except the resource with the same name as r. The caller must hold s.mu.
 func (s *Server) without(r *resource) []*resource {
 	return slices.DeleteFunc(slices.Clone(s.resources), func(old *resource) bool { return old.id() == r.id() })
 }
@@ -188,7 +190,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	case parts[0] == "apis" && len(parts) == 3 && slices.Contains(s.versions(parts[1]), parts[2]):
 		send(w, r, http.StatusOK, s.resourceList(parts[1], parts[2]))
 	case parts[0] == "openapi":
-		fail(w, r, noResource()) // clients also work without the OpenAPI schema
+		fail(w, r, noResource()) // the server has no OpenAPI schema, and clients also work without one
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}
@@ -222,8 +224,8 @@ func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) 
 	}
 }
 
-// wantsAggregated reports whether the client prefers aggregated discovery. The first media type in Accept that the
-// server supports decides.
+// wantsAggregated reports whether the client prefers aggregated discovery. Of the media types in Accept, the first that
+// the server supports decides.
 func wantsAggregated(r *http.Request) bool {
 	for media := range accepted(r) {
 		if media["as"] == "" {

@@ -1,5 +1,5 @@
 // Package lwtest provides a Kubernetes API server for tests and demos. The server runs inside the test process and
-// behaves like kube-apiserver v1.36. It serves LIST, WATCH and writes over HTTP, and WATCH also over WebSocket. It
+// behaves like kube-apiserver v1.36. It serves LIST, WATCH and writes over HTTP, and WATCH over WebSocket, too. It
 // keeps a history with compaction, bookmarks and paging, and injects failures on request.
 //
 // # Use
@@ -29,7 +29,7 @@
 // Create a CustomResourceDefinition to add a resource, as in a real cluster. Its group, names, scope, storage version
 // and printer columns take effect immediately. In lists of the resource, items come before metadata, and each item has
 // kind and apiVersion. Deleting the definition deletes the objects, ends their watches, and then answers requests with
-// 404. A change of the definition ends the watches and keeps the objects.
+// 404. If the definition changes, the watches of the resource end and its objects remain.
 //
 // # WebSocket
 //

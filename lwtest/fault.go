@@ -18,7 +18,7 @@ import (
 // request's context is canceled when the server stops or drops its connections.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
-// fault is a Fault that [Server.Fail] added, with the requests to which it applies.
+// fault is a Fault that [Server.Fail] added, together with a condition for the requests to which it applies.
 type fault struct {
 	match func(Request) bool
 	left  int // number of further requests to which the fault applies; negative means no limit
@@ -115,7 +115,7 @@ func newFrame(opcode byte, payload []byte) []byte {
 type replacer struct {
 	http.ResponseWriter
 	socket bool
-	left   int // number of events to forward unchanged; if negative, with(nil) is called after the handshake
+	left   int // number of events to forward unchanged; if negative, with(nil) is called after the WebSocket handshake
 	with   func(event []byte) (sent []byte, goOn bool)
 }
 

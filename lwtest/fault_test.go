@@ -57,7 +57,7 @@ func TestStalledRequestsGetNoResponse(t *testing.T) {
 
 func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(nil, -1, hangUp) // not 1, because net/http retries a GET request once
+	s.Fail(nil, -1, hangUp) // all requests, because net/http retries a failed GET request once
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, io.EOF)
 }
@@ -120,7 +120,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			stop := s.Fail(test.match, -1, refuse)
-			for i, url := range []string{list, page, watch, object} { // the invalid watch gets a 500 even without a fault
+			for i, url := range []string{list, page, watch, object} { // the watch is invalid, so the server responds with 500 even without a fault
 				require.Equal(t, test.want[i], get(t, url).Code, url)
 			}
 			stop()

@@ -73,7 +73,8 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 			fail(w, r, err)
 			return
 		}
-		// kube-apiserver includes a code in this Success response, but omits it in the response to a deletion.
+		// Like kube-apiserver, the server includes a code in this Success response, but not in the response to a
+		// deletion.
 		send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 		return
 	case rt.verb == "list" || rt.verb == "watch":
@@ -205,7 +206,7 @@ const gzipFrom = 131_072
 // already ended.
 func fail(w http.ResponseWriter, r *http.Request, err error) { failList(w, r, err, "") }
 
-// failList is like fail. It also sends proceed, the continue token for the remainder of an expired list.
+// failList is like fail, but also sends proceed. This is the continue token for the remainder of an expired list.
 func failList(w http.ResponseWriter, r *http.Request, err error, proceed string) {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {
@@ -240,8 +241,8 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout adds a final newline to body, or indents body if the client prefers that. The query parameter pretty decides.
-// Without it, browsers, curl and Wget get indented JSON, like from kube-apiserver.
+// layout adds a final newline to body, or indents body if the client prefers that. The query parameter "pretty"
+// decides. Without this parameter, browsers, curl and Wget get indented JSON, as from kube-apiserver.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

@@ -48,7 +48,7 @@ type page struct {
 	revision  int64
 	objects   []*object
 	proceed   string // continue token of the next page, or "" on the last page
-	remaining *int   // number of objects on later pages; nil on the last page and with a selector
+	remaining *int   // number of objects on later pages; nil on the last page, and always nil with a selector
 }
 
 func (s *Server) list(ctx context.Context, q *query) (page, error) {

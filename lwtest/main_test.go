@@ -46,8 +46,8 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
-// The server must not share code with the client. Otherwise a mistake in shared code would affect both the server and
-// the client, and no test could detect it.
+// The server must not share code with the client. Otherwise, a mistake in shared code would affect the server and the
+// client in the same way, so no test could detect it.
 func TestImportsOnlyStatusAndObjectFromClient(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

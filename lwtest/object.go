@@ -85,7 +85,8 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject encodes f. The metadata must be complete except for managedFields, which encodeObject sets from owners.
+// encodeObject encodes f. The metadata must be complete, but without managedFields. encodeObject sets managedFields
+// from owners.
 func encodeObject(res *resource, f fields, owners map[fieldPath]owner) (*object, error) {
 	meta := f["metadata"].(fields)
 	o := &object{
@@ -192,8 +193,8 @@ type fieldPath [3]string
 // owner is the manager that last changed a field.
 type owner struct{ manager, time string }
 
-// own returns the owners of the fields in f: manager for the fields that differ from old, and the owners in old for all
-// others. old is nil for a new object.
+// own returns the owner of each field in f. If a field differs from old, its owner becomes the manager that is passed.
+// All other fields keep their owners from old. For a new object, old is nil.
 func own(old *object, f fields, manager, now string) map[fieldPath]owner {
 	var before map[fieldPath]any
 	if old != nil {
@@ -211,7 +212,7 @@ func own(old *object, f fields, manager, now string) map[fieldPath]owner {
 }
 
 // ownable returns the values of all fields that have an owner. To keep this simple, a field on the second level
-// includes all fields below it. The path of an object ends with ".", which stands for its existence.
+// includes all fields below it. A nested JSON object also has an owner itself, at a path that ends with ".".
 func ownable(f fields) map[fieldPath]any {
 	found := map[fieldPath]any{}
 	add := func(p fieldPath, value any) {

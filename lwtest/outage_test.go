@@ -24,7 +24,7 @@ func TestCompactionKeepsCurrentWatches(t *testing.T) {
 	w := openWatch(t, s.URL+watchConfigMaps)
 	_, err := s.Put("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	s.Compact() // the watch may not have noticed the latest revision yet
+	s.Compact() // the watch must continue even if it has not noticed the latest revision yet
 	fill(t, s, 1)
 	w.expect("ADDED cm-1")
 }

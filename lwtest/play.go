@@ -12,8 +12,8 @@ import (
 
 // Play repeats the changes in a recording that lwcat wrote with --record or -o jsonl. It writes the objects as fast as
 // it reads them, and returns at the end of the recording. To check a client between two events, play the recording in
-// parts. At each recorded interruption, Play drops all connections. If lwcat relisted afterwards, Play first compacts
-// the history, so clients must relist, too.
+// parts. At each recorded interruption, Play drops all connections. If lwcat relisted after an interruption, Play
+// compacts the history before it drops the connections, so that clients must relist, too.
 //
 // The objects get new UIDs and resourceVersions. Play adds resources that the server does not serve yet. An error
 // contains the number of the event, which starts at 1.
@@ -65,7 +65,7 @@ func (s *Server) play(eventType, name string, object []byte) error {
 	if eventType == "DELETED" {
 		err := s.Delete(r.id(), namespace, text(meta, "name"))
 		if status, ok := errors.AsType[*lw.StatusError](err); ok && status.Reason == "NotFound" {
-			return nil // the recorded run did not list the object
+			return nil // the object does not exist, because the recorded run did not list it
 		}
 		return err
 	}

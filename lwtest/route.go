@@ -15,7 +15,7 @@ import (
 // route describes a request: its API verb and the resource or object in its path.
 type route struct {
 	verb      string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths
-	group     string // "" for the core group, and for paths outside the API
+	group     string // "" for the core group and for paths outside the API
 	version   string
 	resource  *resource // nil if the resource is unknown
 	plural    string    // plural name in the path
@@ -111,9 +111,9 @@ const (
 	anonymous = "system:anonymous"
 )
 
-// authorize rejects a request with an unknown token with 401. If the request has no token or its user may send no
-// requests, authorize rejects it with 403. If the token came from a subprotocol, authorize returns the request without
-// that subprotocol, so that the upgrade does not select it.
+// authorize rejects a request that is not allowed. The status is 401 if the token is unknown. It is 403 if the request
+// has no token or its user may send no requests. If the token came from a subprotocol, authorize returns the request
+// without that subprotocol, so that the WebSocket upgrade cannot select the subprotocol.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	user, rest, err := s.authenticate(r)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Server) user(token string) (user string, known bool) {
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
 // cutToken separates the token from the other subprotocols. ok is false if the token is malformed or repeated. ok is
-// also false if the token is the only subprotocol, because the server must select another one.
+// also false if the token is the only subprotocol, because the server must select a subprotocol other than the token.
 func cutToken(headers []string) (token string, others []string, ok bool) {
 	found := false
 	for _, header := range headers {

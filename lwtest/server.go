@@ -64,7 +64,7 @@ type Server struct {
 	http      *http.Server
 
 	conns   sync.Map       // the keys are the net.Conns of the server's own listener and of all WebSockets
-	serving sync.WaitGroup // counts the listener, its connections and the WebSockets, so that Close can wait for them
+	serving sync.WaitGroup // counts the listener, its connections and the WebSockets; Close waits until all of them have ended
 }
 
 // Start starts a server with an empty cluster. opts may be nil.
@@ -138,7 +138,7 @@ type Request struct {
 // [Server.Open] or [Server.Fail].
 func Lists(r Request) bool { return r.Verb == "list" }
 
-// Watches reports whether r is a WATCH request. Use it like [Lists].
+// Watches reports whether r is a WATCH request. Use it in the same way as [Lists].
 func Watches(r Request) bool { return r.Verb == "watch" }
 
 // maxRequests limits the memory that recorded requests take in a long-running server.
@@ -173,7 +173,7 @@ func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.requests) == maxRequests {
-		// Dropping many requests at once is cheap, because the other requests move only rarely.
+		// Drop many requests at once, because each deletion moves all remaining requests.
 		s.requests = slices.Delete(s.requests, 0, maxRequests/10)
 	}
 	s.requests = append(s.requests, req)
@@ -202,7 +202,7 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	if s.down {
 		cancel(errDropped)
 	}
-	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so s.serving does
+	tracked := !s.down && isWebSocket(r) // s.serving counts WebSockets, because net/http does not track hijacked connections
 	if tracked {
 		s.serving.Add(1)
 	}
@@ -236,8 +236,8 @@ func (s *Server) wake() {
 	s.changed = make(chan struct{})
 }
 
-// await blocks until ready returns true, for at most d. It reports whether ready returned true. ready runs with s.mu
-// held and is called again whenever the log or stalled changes.
+// await blocks until ready returns true, ctx is done or the time d has passed. It reports whether ready returned true.
+// await calls ready with s.mu held, and again whenever the log or s.stalled changes.
 func (s *Server) await(ctx context.Context, d time.Duration, ready func() bool) bool {
 	var timer *time.Timer // created only if await has to wait
 	for {
@@ -311,8 +311,8 @@ func (s *Server) StallWatches(stall bool) {
 // DropConnections resets all open connections. The server accepts new connections immediately. If the server runs
 // behind another listener, idle connections stay open.
 func (s *Server) DropConnections() {
-	// First collect all requests and connections. A client may reconnect during the loop, and its new connection must
-	// stay open.
+	// First collect all requests and connections. A client may reconnect while they are being dropped, and its new
+	// connection must stay open.
 	requests := s.underWay()
 	var conns []net.Conn
 	s.conns.Range(func(conn, _ any) bool {
@@ -339,7 +339,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	srv.Close() // closes the listener first, so clients cannot reconnect
 	s.conns.Range(func(conn, _ any) bool {
-		conn.(net.Conn).Close() // closes WebSockets, which srv does not track
+		conn.(net.Conn).Close() // closes the WebSockets too, which srv does not track
 		return true
 	})
 	for _, request := range s.underWay() {
@@ -348,8 +348,8 @@ func (s *Server) Close() {
 	s.serving.Wait()
 }
 
-// Restart starts a closed server on the same port. The watch cache is empty, so all older resourceVersions have
-// expired. Restart fails if the server is running or if the port stays in use for 5 seconds.
+// Restart starts a closed server on the same port. As after a real restart, the watch cache is empty, so all older
+// resourceVersions have expired. Restart fails if the server is running or if the port stays in use for 5 seconds.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	running := !s.down

@@ -80,7 +80,7 @@ type wireListMeta struct {
 type wireDetails struct {
 	Name              string      `json:"name,omitempty"`
 	Group             string      `json:"group,omitempty"`
-	Kind              string      `json:"kind,omitempty"` // plural name of the resource, but the kind in an Invalid error
+	Kind              string      `json:"kind,omitempty"` // plural name of the resource; in an Invalid error, the kind
 	UID               string      `json:"uid,omitempty"`
 	Causes            []wireCause `json:"causes,omitempty"`
 	RetryAfterSeconds int         `json:"retryAfterSeconds,omitempty"`
@@ -92,7 +92,8 @@ type wireCause struct {
 	Field   string `json:"field,omitempty"`
 }
 
-// emptyDetails contains the reasons for which kube-apiserver sends empty details instead of omitting them.
+// emptyDetails contains the reasons of errors in which kube-apiserver sends empty details instead of omitting the
+// details.
 var emptyDetails = []string{"Forbidden", "MethodNotAllowed", "NotAcceptable", "NotFound", "UnsupportedMediaType"}
 
 // encodeStatus returns the JSON of e. proceed is the continue token for the remainder of an expired list, or "".

@@ -60,7 +60,7 @@ func negotiate(r *http.Request) (f form, ok bool) {
 	return fullForm, r.Header.Get("Accept") == ""
 }
 
-// accepted yields the parameters of each media type in the Accept header that permits JSON.
+// accepted yields the parameters of those media types in the Accept header that permit JSON.
 func accepted(r *http.Request) iter.Seq[map[string]string] {
 	return func(yield func(map[string]string) bool) {
 		for clause := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
@@ -91,7 +91,7 @@ func (v *view) bookmark(revision int64, end bool) []byte {
 		meta["annotations"] = fields{"k8s.io/initial-events-end": "true"}
 	}
 	f := fields{"metadata": meta}
-	if !v.res.builtin { // whole adds those of built-in types
+	if !v.res.builtin { // for built-in types, whole adds these fields
 		f["kind"], f["apiVersion"] = v.res.kind, v.res.apiVersion()
 	}
 	return v.object(mustEncode(v.res, f, nil))
@@ -136,11 +136,12 @@ type column struct {
 	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
 
-// ageColumn is the column of a resource that does not define columns.
+// ageColumn is the default. Tables use this column if the definition of a resource has no printer columns.
 var ageColumn = []column{{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}}
 
-// table returns an encoded Table with one row per object. The row of a bookmark, whose object has no name, contains the
-// metadata even for includeObject=None, because the client needs the resourceVersion.
+// table returns an encoded Table with one row per object. With includeObject=None, rows contain no metadata. The row of
+// a bookmark is an exception, because the client needs its resourceVersion. A bookmark is recognized by an object
+// without a name.
 func (v *view) table(meta []byte, objects ...*object) []byte {
 	rows := make([][]byte, len(objects))
 	for i, o := range objects {

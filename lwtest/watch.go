@@ -23,7 +23,7 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // whether to begin with the current objects
-	streaming bool  // whether to wait for resourceVersion from, and to end the initial objects with a bookmark (sendInitialEvents)
+	streaming bool  // for sendInitialEvents: whether to wait until the server reaches the resourceVersion in from, and to send a bookmark after the initial objects
 	bookmarks bool
 	deadline  time.Time
 
@@ -116,8 +116,8 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	return !mark || send(w.bookmarkFrame(true), false)
 }
 
-// follow sends events and bookmarks until the watch ends. It reads the log at least once, even after the deadline, so
-// that a watch on a busy machine still reports earlier changes.
+// follow sends events and bookmarks until the watch ends. It reads the log at least once, even after the deadline,
+// because a watch that starts late on a busy machine must still report the changes that happened before.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
@@ -127,7 +127,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
-			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // no bookmark until the server reaches the requested resourceVersion
+			if w.bookmarks && w.cursor.Revision() <= w.server.revision() { // send no bookmark before the server has reached the requested resourceVersion
 				frames = append(frames, w.bookmarkFrame(false))
 			}
 		}
@@ -145,7 +145,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 var errRemoved = errors.New("lwtest: the resource was removed")
 
 // read returns the next events. If no event is available, it returns a channel that is closed on the next change. It
-// fails if the resource was removed or the next events of the watch were compacted.
+// returns an error if the resource was removed, or if the next events of the watch were compacted.
 func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	s := w.server
 	for {

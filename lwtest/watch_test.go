@@ -33,7 +33,7 @@ func TestWatchesReportChanges(t *testing.T) {
 	}
 }
 
-// A watch may time out before it starts, for example on a busy machine. It must still report earlier changes.
+// On a busy machine, a watch may time out before it starts. It must still report the changes that happened before.
 func TestLateWatchesReportEarlierChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2) // revisions 2 and 3

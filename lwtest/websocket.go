@@ -22,8 +22,8 @@ func isWebSocket(r *http.Request) bool {
 		slices.ContainsFunc(r.Header["Connection"], func(v string) bool { return strings.Contains(strings.ToLower(v), "upgrade") })
 }
 
-// serveWebSocket sends each watch event as a TEXT message. Unless the server is stopped, the watch ends with CLOSE 1000
-// and no reason.
+// serveWebSocket sends each watch event as a TEXT message. The watch ends with CLOSE 1000 and no reason; sendsClose
+// documents the exceptions.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *watch) {
 	conn := upgrade(w, r)
 	if conn == nil {
@@ -34,9 +34,9 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 		below = replaced.Conn
 	}
 	if encrypted, ok := below.(*tls.Conn); ok {
-		below = encrypted.NetConn() // to skip the TLS close_notify alert, as if the server had been killed
+		below = encrypted.NetConn() // closing this connection sends no TLS close_notify alert, as if the server had been killed
 	}
-	s.conns.Store(below, nil) // because net/http does not close hijacked connections
+	s.conns.Store(below, nil) // so that Close can close the connection, because net/http does not close hijacked connections
 	defer s.conns.Delete(below)
 	s.mu.Lock()
 	down := s.down
@@ -75,7 +75,7 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 func (s *Server) answerPings(conn *websocket.Conn) {
 	conn.SetPingHandler(func(data string) error {
 		if !s.isStalled() {
-			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // if the write fails, the next read fails, too
+			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // the error can be ignored, because after a failed write the next read fails, too
 		}
 		return nil
 	})

@@ -146,7 +146,7 @@ type narrowConn struct {
 }
 
 func (c *narrowConn) Write(p []byte) (int, error) {
-	if len(p) > 1<<19 { // true only for the 1 MiB object, which the server writes as one frame
+	if len(p) > 1<<19 { // only the object of 1 MiB is so large, and the server writes it as one frame
 		close(c.full)
 	}
 	return c.Conn.Write(p)
@@ -193,7 +193,7 @@ func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 			close(stopped)
 		}()
 		<-r.Context().Done()
-		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the handler does not notice the cancellation of the request
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // hides the cancellation of the request from the handler
 	})
 	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
 	<-stopped

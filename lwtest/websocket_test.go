@@ -22,7 +22,7 @@ func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Re
 	for i := 0; i < len(header); i += 2 {
 		h.Add(header[i], header[i+1])
 	}
-	dialer := websocket.Dialer{HandshakeTimeout: testTimeout, EnableCompression: true} // offers compression, which the server must not accept
+	dialer := websocket.Dialer{HandshakeTimeout: testTimeout, EnableCompression: true} // offers compression, but the server must not accept it
 	return dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http"), h)
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Put creates or replaces an object. The resource is a name such as "pods" or, outside the core group,
 // "deployments.apps". The object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object
-// without a namespace goes to "default". If the object has a resourceVersion, it must match that of the stored object.
+// without a namespace goes to "default". If the object has a resourceVersion, the stored object must have the same one.
 // If nothing changes, Put writes nothing. Put returns the object that a GET request would return, or the
 // *lw.StatusError that an HTTP client would receive.
 func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
@@ -92,8 +92,8 @@ func (s *Server) State(resource string) (resourceVersion string, objects map[str
 // goManager is the field manager for writes through [Server] methods, because these writes have no User-Agent header.
 const goManager = "lwtest"
 
-// client returns the object that a client would decode from o. If err is not nil, it returns err, so that callers can
-// pass the results of a write.
+// client returns the object that a client would decode from o. If err is not nil, client only returns err. This lets
+// callers pass both results of a write.
 func (o *object) client(res *resource, err error) (*lw.Object, error) {
 	if err != nil {
 		return nil, err
@@ -129,8 +129,8 @@ func (s *Server) create(res *resource, namespace string, f fields, manager strin
 	return s.store(res, f, own(nil, f, manager, now))
 }
 
-// update replaces an object with the result of change. Like kube-apiserver, it writes nothing if change modifies
-// nothing.
+// update replaces an object with the result of change. If change modifies nothing, update writes nothing, like
+// kube-apiserver.
 func (s *Server) update(res *resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,8 +156,8 @@ func (s *Server) update(res *resource, namespace, name string, manager string, c
 	return s.store(res, f, own(entry.Value, f, manager, timestamp()))
 }
 
-// remove deletes an object immediately and returns its last state. A uid or resourceVersion in preconditions must match
-// the stored object.
+// remove deletes an object immediately and returns its last state. If preconditions contains a uid or a
+// resourceVersion, it must match the stored object.
 func (s *Server) remove(res *resource, namespace, name string, preconditions fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Server) remove(res *resource, namespace, name string, preconditions fie
 		return nil, conflict(res, name, "%s", why)
 	}
 	if entry.Value.defines != nil {
-		s.undefine(entry.Value.defines) // like kube-apiserver, it deletes the objects before their definition
+		s.undefine(entry.Value.defines) // deletes the objects before their definition, like kube-apiserver
 	}
 	last := entry.Value.withVersion(res, s.log.Revision()+1)
 	s.log.Delete(res.id(), key, 0, last)

@@ -235,7 +235,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, the server must respond, and all stored objects must stay readable.
+// For every input from a client, the server must send a response, and all stored objects must stay readable.
 func FuzzWrites(f *testing.F) {
 	s := start(f, nil)
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"},"managedFields":[1]},"data":{"k":"v"}}`))

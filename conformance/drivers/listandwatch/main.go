@@ -1,5 +1,5 @@
-// Command listandwatch is the driver for lw.ListAndWatch. It keeps the resourceVersions of the objects, so that it can
-// print a list as changes.
+// Command listandwatch is the driver for lw.ListAndWatch. It remembers the resourceVersion of each object, so that it
+// can print a list as changes.
 package main
 
 import (
@@ -41,8 +41,8 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	// held contains the printed objects, and listed the keys in the current list. Objects that a list lacks were
-	// deleted.
+	// held contains the objects that were printed, and listed contains the keys in the current list. An object that is
+	// in held but not in a complete list was deleted.
 	held, listed := map[string]line{}, map[string]bool{}
 	for event := range lw.ListAndWatch(context.Background(), client, nil) {
 		var l line
