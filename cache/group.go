@@ -55,9 +55,10 @@ func (g *Group) Add(name string, informer interface {
 	}
 }
 
-// Remove removes the informers with this name. If the group is running, Remove stops them and waits until their Run
-// methods have returned, so that none of their handlers is being called. Their errors do not stop the group. A handler
-// must not remove its own informer, because Remove would wait for the handler. An unknown name has no effect.
+// Remove removes the informers with this name. If the group is running, Remove stops these informers and waits until
+// their Run methods have returned. Afterwards, none of their handlers is being called. Their errors do not stop the
+// group. A handler must not remove its own informer, because Remove would wait for the handler. An unknown name has no
+// effect.
 func (g *Group) Remove(name string) {
 	g.mu.Lock()
 	var gone []*member
@@ -155,8 +156,8 @@ func (g *Group) end() {
 
 // WaitSynced blocks until all informers are synced, and then returns nil. It also waits for informers that are added in
 // the meantime, but not for removed ones. If Run stops first, WaitSynced returns Run's error. If ctx is done first, it
-// returns context.Cause(ctx). It may be called before the first Run. Between two runs, it returns the last Run's error
-// unless all informers are synced.
+// returns context.Cause(ctx). It may be called before the first Run. If it is called between two runs and some
+// informers are not synced, it returns the last Run's error.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	return g.waitSynced(ctx, g.runs.last(false))
 }

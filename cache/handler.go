@@ -218,7 +218,8 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 }
 
 // matches reports whether the filter selects an object. If the filter panics, matches returns true. It calls OnPanic
-// only if report is true, because an object may be passed to the filter twice, and its panic must be reported once.
+// only if report is true, because an object may be passed to the filter twice, but its panic must be reported only
+// once.
 func (r *Registration[T]) matches(object T, report bool) (ok bool) {
 	ok = true // the result if the filter panics
 	defer r.recoverPanic(report)

@@ -23,9 +23,9 @@ type Index[T any, K comparable] struct {
 
 	// Only the store's writer uses the remaining fields.
 
-	// singleKey remembers the key of each object that has only one, because computing the old key of an updated object
-	// again would be slow for keys in JSON. It maps the object's slot to the cell of its key, plus one. Zero means that
-	// the key is not remembered.
+	// singleKey remembers the key of each object that has only one key. Without it, each update of an object would have
+	// to compute the old key again, which is slow for keys in JSON. It maps the object's slot to the cell of its key,
+	// plus one. Zero means that the key is not remembered.
 	singleKey []uint32
 	old, new  []K // keys of the object before and after the current write; prepare computes them, and commit uses them
 	scratch   []K // buffer for the result of the keys func
@@ -251,7 +251,7 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 }
 
 // remove removes slot from the posting of key. It has no effect if the posting does not contain the slot. This happens
-// if the object was modified in place, or if the key does not equal itself, such as NaN.
+// if the object was modified in place, or if the key is NaN, which does not equal itself.
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	cell, p := x.find(key)
 	if p == nil {

@@ -49,8 +49,9 @@ func (s *script) next(kind string) []string {
 	return words
 }
 
-// isCheck reports whether a list request is a check: after a broken connection, a stream asks for one object to learn
-// whether the server was rebuilt. For a check, isCheck fills meta so that the check succeeds.
+// isCheck reports whether a list request is a check. After a broken connection, a stream sends a check to find out
+// whether the server was rebuilt. Such a request asks for one object. isCheck then fills meta so that the check
+// succeeds.
 func isCheck(opts lw.ListOptions, meta *lw.ListMeta) bool {
 	if opts.Limit != 1 {
 		return false

@@ -202,7 +202,7 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	}
 	object, ok := any(first).(T)
 	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), s.state.version)
-	if !ok || !ordered { // the object proves nothing without a comparable resourceVersion
+	if !ok || !ordered { // without a comparable resourceVersion, the object shows nothing about the store
 		return true
 	}
 	key := s.key(object)
@@ -266,8 +266,8 @@ func (s *Store[T]) remove(key lw.Key) bool {
 	return ok
 }
 
-// applyDecodeError records an object that could not be decoded. It keeps the stored object unless the event is a
-// deletion.
+// applyDecodeError records an object that could not be decoded. If the event is a deletion, the stored object is
+// removed. Otherwise, the store keeps it.
 func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	if err.Type == lw.Deleted {
 		s.remove(err.Key)

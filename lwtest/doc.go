@@ -28,8 +28,8 @@
 //
 // Create a CustomResourceDefinition to add a resource, as in a real cluster. Its group, names, scope, storage version
 // and printer columns take effect immediately. In lists of the resource, items come before metadata, and each item has
-// kind and apiVersion. Deleting the definition deletes the objects, ends their watches, and then answers requests with
-// 404. If the definition changes, the watches of the resource end and its objects remain.
+// kind and apiVersion. If the definition is deleted, the objects are deleted, their watches end, and the server answers
+// later requests with 404. If the definition changes, the watches of the resource end and its objects remain.
 //
 // # WebSocket
 //

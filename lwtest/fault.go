@@ -69,7 +69,7 @@ func Stall() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }
 }
 
-// Expire returns a Fault that forwards n watch events, sends an ERROR event with code 410 instead of the next event,
+// Expire returns a Fault that forwards n watch events. Instead of the next event, it sends an ERROR event with code 410
 // and ends the watch. Over WebSocket, the client must end the watch, because Firefox loses messages that arrive just
 // before a connection is cut. Unlike [Server.Compact], it does not expire resourceVersions.
 func Expire(n int) Fault {
@@ -84,9 +84,9 @@ func Expire(n int) Fault {
 	}
 }
 
-// ReplaceEvent returns a Fault that forwards n watch events, calls with(event) for the next event, and writes the
-// returned bytes instead of the event, for example half of it or invalid JSON. A list counts as one event. Over
-// WebSocket, the bytes are raw data: complete frames, partial frames or nothing.
+// ReplaceEvent returns a Fault that forwards n watch events and replaces the next event. It calls with(event) and
+// writes the returned bytes instead of the event, for example half of the event or invalid JSON. A list counts as one
+// event. Over WebSocket, the bytes are raw data: complete frames, partial frames or nothing.
 //
 // If goOn is true, the watch continues. Otherwise, the response ends as if it were complete, and a WebSocket is cut
 // without a CLOSE frame. If n is negative, with(nil) is called immediately after the WebSocket handshake.

@@ -117,7 +117,7 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 }
 
 // follow sends events and bookmarks until the watch ends. It reads the log at least once, even after the deadline,
-// because a watch that starts late on a busy machine must still report the changes that happened before.
+// because a watch may start late on a busy machine, and must still report the changes that happened before.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {

@@ -36,9 +36,9 @@ func (d *decoder) handle(o *object, shared bool) (any, error) {
 // GetObjectKind implements [runtime.Object].
 func (*handle) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject decodes a new struct, which shares no memory with other structs unless h.shared is set. It cannot
-// return an error. Therefore, if decoding fails, it returns an *undecodable, which readers reject, and the indexer
-// reports the error to the next reader.
+// DeepCopyObject decodes a new struct. If h.shared is set, the struct shares nested values with the structs of other
+// readers. Otherwise, it shares no memory with other structs. It cannot return an error. Therefore, if decoding fails,
+// it returns an *undecodable, which readers reject, and the indexer reports the error to the next reader.
 func (h *handle) DeepCopyObject() runtime.Object {
 	object, err := h.decoder.newStruct(h.object, h.shared)
 	if err != nil {
@@ -56,9 +56,10 @@ func structOf(obj any) any {
 	return obj
 }
 
-// newStruct decodes an object into a struct that the caller may modify. If a decoded struct is still in memory, for example
-// because a handler has just received it, newStruct copies that one instead, because decoding is slower. If shared is set,
-// only the outermost struct or map is new. It must be new, because controller-runtime sets the kind in it.
+// newStruct decodes an object into a struct that the caller may modify. A decoded struct may still be in memory, for
+// example because a handler has just received it. In that case, newStruct copies the decoded struct, because decoding
+// is slower. If shared is set, only the outermost struct or map is new. It must be new, because controller-runtime sets
+// the kind in it.
 func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 	if shared {
 		value, err := d.read(o, true)

@@ -194,8 +194,8 @@ func (r *trial) OnDelete(obj any) {
 	})
 }
 
-// event checks that previous is the latest known value of the object. Its values must not decrease, unless the server
-// may send old objects.
+// event checks that previous is the latest known value of the object. The object's values must not decrease, except if
+// the server may send old objects.
 func (r *trial) event(previous string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

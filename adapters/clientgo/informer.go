@@ -224,9 +224,9 @@ type Extras struct {
 	// package compact. It has no effect on informers with a transform.
 	Compress bool
 
-	// StateDir is a folder in which each informer saves its objects when it stops, and every minute if they have
-	// changed. The next informer for the same collection and type resumes from the saved objects without a list.
-	// HasSynced returns true once the server has confirmed the saved objects. Until then, [StateOf] reports
+	// StateDir is a folder in which each informer saves its objects when it stops. It also saves them every minute if
+	// they have changed. The next informer for the same collection and type resumes from the saved objects without a
+	// list. HasSynced returns true once the server has confirmed the saved objects. Until then, [StateOf] reports
 	// [lw.Stale].
 	//
 	// Use a separate folder for each cluster, each program and each transform. Several processes of the same
@@ -335,8 +335,8 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	return &registration{Registration: inner, informer: i, name: named.HasSyncedChecker().Name()}, nil
 }
 
-// resyncPeriod returns the resync period for a new handler. As in client-go, a handler has no resyncs if the
-// informer has none, and a handler that is added after the start cannot have a shorter period than the others.
+// resyncPeriod returns the resync period for a new handler. As in client-go, a handler has no resyncs if the informer
+// has none. A handler that is added after the start cannot have a shorter period than the other handlers.
 func (i *informer) resyncPeriod(options *cache.HandlerOptions) time.Duration {
 	logger, want := ptr.Deref(options.Logger, klog.Background()), ptr.Deref(options.ResyncPeriod, i.resync)
 	i.mu.Lock()

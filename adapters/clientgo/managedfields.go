@@ -34,8 +34,8 @@ const empty = "{}"
 // minCut is the size in bytes of the smallest value that is cut. Sharing a smaller value would hardly save memory.
 const minCut = 64
 
-// repetitions finds values that occur in several objects. A value that occurs only once, for example because it
-// contains the UID of the object's owner, stays in its object, because sharing it would need more memory.
+// repetitions finds values that occur in several objects. If a value occurs only once, it stays in its object, because
+// sharing it would need more memory. An example is a value that contains the UID of the object's owner.
 type repetitions struct {
 	seed   maphash.Seed
 	hashes [1024]atomic.Uint32 // hashes of recent values

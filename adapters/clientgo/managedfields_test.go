@@ -27,8 +27,8 @@ func (w watched) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(events.String()))}, nil
 }
 
-// stored sends the objects in texts, which are JSON, as watch events. It returns a new informer that has received them,
-// and the objects that it stores.
+// stored sends the objects in texts, which are JSON, as watch events. It returns a new informer that has received the
+// events, and the objects that the informer stores.
 func stored(t *testing.T, example runtime.Object, extras Extras, texts ...string) (*informerType, []*object) {
 	informer := NewSharedIndexInformerWithOptions(&cache.ListWatch{}, example, InformerOptions{Extras: extras}).(*informerType)
 	resource := lw.Resource{Version: "v1", Plural: "configmaps"}
@@ -54,7 +54,7 @@ func configMap(managed string) string {
 }
 
 // The store must keep fieldsV1 outside an object's text if that saves memory. In each case, the whole text and the
-// decoded struct must not differ from those of an object that was stored whole.
+// decoded struct must be the same as if the object had been stored whole.
 func TestManagedFieldsAreRestored(t *testing.T) {
 	for name, test := range map[string]struct {
 		managed string

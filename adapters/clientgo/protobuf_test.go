@@ -70,8 +70,8 @@ func protobufPod(name string) corev1.Pod {
 	}
 }
 
-// simulate runs an informer in simulated time until it has synced and its second watch is open, or for a minute if
-// there is no server. It returns the informer and a function that stops it.
+// simulate runs an informer in simulated time until it has synced and its second watch is open. Without a server, it
+// runs the informer for a minute. It returns the informer and a function that stops it.
 func simulate(t *testing.T, server http.RoundTripper, prepare func(*informer)) (*informer, func()) {
 	clientset := simulatedClient(t, server, protobufConfig("http://simulated"))
 	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())

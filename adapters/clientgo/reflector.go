@@ -127,8 +127,8 @@ func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	return false
 }
 
-// apply decodes the object of an event and passes it to a store: the caller's, or that of the list in progress. If
-// decoding fails, apply reports the error and skips the event.
+// apply decodes the object of an event and passes it to a store: the caller's store or, during a list, the store for
+// the list in progress. If decoding fails, apply reports the error and skips the event.
 func (r *Reflector) apply(ctx context.Context, to cache.ReflectorStore, event *lw.Event[*object]) {
 	made, err := r.informer.decoder.decode(event.Object.encoded)
 	if err != nil {

@@ -102,7 +102,7 @@ func (i *informer) about() []any {
 	return []any{"type", i.description, "collection", i.source.String()}
 }
 
-// warn logs lw's warnings to klog at level info, unless interrupted has already reported the error.
+// warn logs lw's warnings to klog at level info. It omits errors that the method interrupted has already reported.
 func (i *informer) warn(_ string, args ...any) {
 	ctx, handler := i.running()
 	if i.reported && (handler != nil || !errors.Is(i.cause, lw.ErrExpired)) {

@@ -105,8 +105,8 @@ func requireStale(t *testing.T, err error, write string) *controllerruntime.Stal
 	return stale
 }
 
-// TestReadYourWritesOnAPIServer holds back the events of each write. Until they arrive, a read must end with an
-// error. Afterwards, it must show the write.
+// TestReadYourWritesOnAPIServer holds back the events of each write. Before the events arrive, a read must end with an
+// error. Afterwards, a read must show the write.
 func TestReadYourWritesOnAPIServer(t *testing.T) {
 	environment := &envtest.Environment{BinaryAssetsDirectory: envtestAssets(t)}
 	config, err := environment.Start()

@@ -174,8 +174,8 @@ func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*
 	return open
 }
 
-// bound sets the resourceVersion of deletions to that of a later list. When the store has reached it, the deletions can
-// be forgotten, because no older event can add the objects again.
+// bound sets the resourceVersion of deletions to listed, the resourceVersion of a later list. When the store has
+// reached it, the deletions can be forgotten, because no older event can add the objects again.
 func (f *follower) bound(open []*write, listed string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +184,8 @@ func (f *follower) bound(open []*write, listed string) {
 	}
 }
 
-// answer replaces a write with the server's answer, unless the client has completed another write to the object since.
+// answer replaces a write with the server's answer. It has no effect if the client has completed another write to the
+// object since it asked the server.
 func (f *follower) answer(key client.ObjectKey, w write) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

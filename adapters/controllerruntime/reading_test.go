@@ -204,8 +204,8 @@ func names(t *testing.T, list client.ObjectList) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// If a field selector has two requirements, controller-runtime looks up one in its index, and calls the index function
-// of the other for each object found.
+// If a field selector has two requirements, controller-runtime finds objects with the index for one requirement. For
+// each of these objects, it calls the index function of the other requirement.
 func TestListByTwoFields(t *testing.T) {
 	server := labeled(t)
 	c := startCache(t, server, cache.Options{})

@@ -36,9 +36,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// TestReadsShowWrites runs random schedules of writes, deletions, outages and relists in simulated time. A read must never
-// return an older state than that of the client's last write, and must not wait longer than allowed. SEEDS sets the number
-// of schedules, and FIRST the first seed.
+// TestReadsShowWrites runs random schedules of writes, deletions, outages and relists in simulated time. A read must
+// never return a state that is older than the client's last write. It must not wait longer than allowed. SEEDS sets the
+// number of schedules, and FIRST the first seed.
 func TestReadsShowWrites(t *testing.T) {
 	number := func(name string, otherwise uint64) uint64 {
 		if n, err := strconv.ParseUint(os.Getenv(name), 10, 64); err == nil {
@@ -590,8 +590,8 @@ func TestReadsEndInTime(t *testing.T) {
 	}
 }
 
-// TestServerIsAskedOnce checks when a read asks the server: at once if the result of a write is unknown, and otherwise after a
-// second, but only once.
+// TestServerIsAskedOnce checks when a read asks the server. If the result of a write is unknown, the read must ask at
+// once, and otherwise after a second. It must not ask again.
 func TestServerIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSchedule(t, 1, 30*time.Second)
@@ -604,7 +604,8 @@ func TestServerIsAskedOnce(t *testing.T) {
 		require.NoError(t, s.client.Create(s.Context(), object))
 		require.NoError(t, get())
 		before := asked()
-		// The read must wait for the version of the object, and not for that of the list, which is newer.
+		// The read must wait for the resourceVersion of the object. It must not wait for the resourceVersion of the
+		// list, which is newer.
 		_, err := s.server.Put("nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
 		require.NoError(t, err)
 		for _, f := range s.client.(*consistentClient).followers(object) {

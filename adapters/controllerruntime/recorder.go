@@ -14,8 +14,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// recorder is an [http.RoundTripper] that records the writes of a client. It works with HTTP requests, because all
-// kinds of writes look alike there, and because controller-runtime's client does not return the response to a deletion.
+// recorder is an [http.RoundTripper] that records the writes of a client. It records HTTP requests instead of calls of
+// the client's methods, because all kinds of writes look alike as requests. Besides, the client's methods do not return
+// the response to a deletion.
 type recorder struct {
 	client  *consistentClient
 	next    http.RoundTripper
@@ -44,7 +45,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 
 	// If the response has no resourceVersion, the result of the write is unknown. A deletion is an exception, because
 	// its response usually contains only a Status. If a deletion returns the object, for example because of a
-	// finalizer, the object's resourceVersion is that of the resulting event.
+	// finalizer, the object has the resourceVersion of the resulting event.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
 	w, uid := write{number: r.written.Add(1), version: object.ResourceVersion}, object.UID

@@ -2,7 +2,7 @@
 // with a CustomResourceDefinition.
 //
 // A [Catalog] discovers a server's types and follows each type with its own stream. If a type cannot be followed, its
-// [Status] contains the cause. It does not delay the other types. A [Snapshot] answers queries across types, and
+// [Status] contains the cause. Such a type does not delay the others. A [Snapshot] answers queries across types, and
 // [Catalog.Changes] yields the changes of all types.
 package catalog
 
@@ -116,7 +116,7 @@ type Catalog struct {
 	lists, starting chan struct{}
 	remaining       atomic.Int64 // number of bytes to decode before limit adds up all objects again, which is slow
 
-	// mu guards the following fields. It also guards some fields of each collection; see there.
+	// mu guards the following fields. It also guards some fields of each collection, which are marked there.
 	mu          sync.Mutex
 	discoverer  discovery.Discoverer
 	discovery   error             // error of the last discovery

@@ -351,8 +351,8 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	n.update()
 }
 
-// permitted asks the server which namespaces the catalog may list. If a request fails for a reason other than access,
-// it shows nothing about the namespace. The namespace is then allowed if the scope already contains it.
+// permitted asks the server which namespaces the catalog may list. If a request fails for a reason other than a lack of
+// access, it shows nothing about the namespace. The namespace is then allowed if the scope already contains it.
 func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
 	permits := func(namespace string, client *lw.Client[Packed]) bool {
 		_, err := n.catalog.names(ctx, client, 1)

@@ -40,10 +40,10 @@ func (s *scope) namespaces() []string {
 	return slices.Sorted(maps.Keys(s.clients))
 }
 
-// source is the ListerWatcher of one type. collection.follow replaces its scope between two streams: with another
-// version, with the namespaces that can be listed, or with an empty scope if the type was deleted. The next stream
-// relists, so that the informer reports the difference. Only the goroutine of collection.Run uses a source, so it needs
-// no lock.
+// source is the ListerWatcher of one type. Between two streams, collection.follow may replace the source's scope. The
+// new scope can have another API version or other namespaces. If the type was deleted, the new scope is empty. The next
+// stream relists, so that the informer reports the difference. Only the goroutine of collection.Run uses a source, so
+// it needs no lock.
 type source struct {
 	described, merged lw.Source[Packed] // results of Source for a scope with all namespaces, and for other scopes
 	scope             *scope

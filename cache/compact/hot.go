@@ -41,8 +41,8 @@ func (h *objectCache) put(held *Object, text *lw.Object) {
 	}
 }
 
-// add adds an object to the recent generation, unless the object is larger than a whole generation may be. The caller must
-// hold h.mu.
+// add adds an object to the recent generation. It ignores an object that is larger than the limit of one generation.
+// The caller must hold h.mu.
 func (h *objectCache) add(held *Object, text *lw.Object) {
 	size := len(text.Raw()) + entryOverhead
 	if size > h.limit/2 {

@@ -59,8 +59,8 @@ func (o *Object) Object() *lw.Object {
 // equal reports whether the JSON strings of two objects have the same length and the same 128-bit hash.
 func (o *Object) equal(other *Object) bool { return o == other || o.digest == other.digest }
 
-// Holds reports whether the JSON string of an object has the same length and the same 128-bit hash as that of o. It does not
-// decompress o.
+// Holds reports whether the JSON string of text has the same length and the same 128-bit hash as the JSON string of o.
+// It does not decompress o.
 func (o *Object) Holds(text *lw.Object) bool { return o.digest == digestOf(text.Raw()) }
 
 // Size returns the size of the compressed JSON and the metadata strings in bytes.

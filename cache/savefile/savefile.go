@@ -42,8 +42,8 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin string, text f
 // save if the state has not changed since the last one, or if the first list is not complete. Each call needs its own
 // path, because otherwise the calls would replace each other's files.
 //
-// If [Save] fails, for example because the disk is full, Keep calls report with the error, in its own goroutine, and
-// tries again after the next interval.
+// If [Save] fails, for example because the disk is full, Keep calls report with the error and tries again after the
+// next interval. It calls report in the goroutine of Keep.
 //
 // Run Keep in a goroutine, and wait for it before the program exits. Otherwise the last save is lost. A run that
 // resumes from an older file misses no changes, but it receives some of them again. It relists if the saved

@@ -67,8 +67,8 @@ func TestSaveSurvivesPowerLoss(t *testing.T) {
 	require.Equal(t, string(saved), disk.synced)
 }
 
-// If the file cannot be synced, Save must keep the old file. If the folder cannot be synced, Save returns an error,
-// unless the file system does not support syncing folders.
+// If the file cannot be synced, Save must keep the old file. If the folder cannot be synced, Save must return an error,
+// except on file systems that do not support syncing folders.
 func TestFailedSync(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

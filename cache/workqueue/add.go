@@ -110,8 +110,8 @@ func (q *Queue[K]) popDelayed() *entry[K] {
 	return e
 }
 
-// retry counts a failure of a key and queues the key again after the longer of two delays: the key's backoff, and the
-// time until the rate limit permits another retry.
+// retry counts a failure of a key and queues the key again after a delay. The delay is the key's backoff, or the time
+// until the rate limit permits another retry if that is longer.
 func (q *Queue[K]) retry(e *entry[K]) {
 	if q.closed {
 		return
@@ -124,8 +124,8 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	q.delay(e, max(min(delay, q.maxDelay), q.limiter.Reserve().Delay()))
 }
 
-// delay queues a key after a delay, unless the key already has an earlier due time. Keys with the same due time keep the
-// order in which they were delayed.
+// delay queues a key after a delay. It has no effect if the key already has an earlier due time. Keys with the same due
+// time keep the order in which they were delayed.
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	due := time.Now().Add(delay)
 	if e.delayed && !due.Before(e.due) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A set must have the right members for every insertion order, even if snapshots are taken between the writes.
+// A set must have the right members for every order of insertions, even if snapshots are taken between the writes.
 func TestLargeSets(t *testing.T) {
 	const n = 20_000 // enough for a tree of three levels
 	up := make([]uint32, n)

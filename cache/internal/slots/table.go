@@ -58,8 +58,8 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// canDouble reports whether the directory is small enough for the number of entries to be doubled. Without this limit,
-// many equal hashes could double the directory again and again.
+// canDouble reports whether the directory may become twice as large, because it is small compared with the number of
+// entries. Without this limit, many equal hashes could double the directory again and again.
 func (t *Table) canDouble() bool { return 4<<t.depth <= t.length }
 
 // Remove removes an entry, which must exist.
