@@ -298,7 +298,7 @@ func cloneKey[K comparable](key K) K {
 	return key
 }
 
-// ByNamespace indexes objects by namespace. Cluster-scoped objects have the namespace "". Pass it to [NewIndex].
+// ByNamespace is a func for [NewIndex] that indexes objects by namespace. Cluster-scoped objects have the namespace "".
 func ByNamespace[T lw.Keyed](object T, keys []string) []string {
 	return append(keys, object.GetNamespace())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each handler needs much longer for the 3,000 objects than its resync interval. The handlers must still catch up with
+// Each handler takes much longer to process the 3,000 objects than its resync interval lasts. It must still catch up with
 // the store, and their queues must stay bounded. This works only if no resync begins before the previous one has ended.
 func TestSlowHandlersFollowManyKeys(t *testing.T) {
 	const names, capacity = 1000, 50 // in each of three namespaces

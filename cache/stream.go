@@ -58,8 +58,8 @@ func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Chan
 	return err
 }
 
-// size returns the number of objects that counts for LimitObjects. During a list, only the listed objects count,
-// because the store still contains objects that may not be in the list. Otherwise, size is at least the number of
+// size returns the number of objects to compare with the limit of LimitObjects. During a list, only the listed objects
+// count, because the store still contains objects that may not be in the list. Otherwise, size is at least the number of
 // objects that could not be decoded, because their errors take memory, too.
 func (s *Store[T]) size() int {
 	if s.listing {

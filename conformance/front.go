@@ -29,7 +29,7 @@ type front struct {
 	wrong   string        // kind of wrong certificate in every other TLS handshake, or "" if all are correct
 }
 
-// Kinds of wrong certificates; see front.wrong.
+// Kinds of invalid certificates; see front.wrong.
 const (
 	unknownAuthority = "an unknown authority's certificate"
 	expired          = "an expired certificate"

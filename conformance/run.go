@@ -35,7 +35,7 @@ type line struct {
 	at time.Time // when the suite received the line
 }
 
-// identity contains the metadata of an object that a driver prints. The suite compares it to find out whether the
+// identity contains the metadata that a driver prints for an object. By comparing it, the suite finds out whether the
 // driver's copy is current.
 type identity struct{ version, uid string }
 

@@ -385,9 +385,9 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 // list. Each member ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
-// newMissing derives the kind of the items from the kind of the list. For example, a PodList contains Pods. A list of
-// custom resources sends its kind after the items, so newMissing does not know it, but each of these items contains its
-// own kind.
+// newMissing derives the kind of the items from the kind of the list. For example, a PodList contains Pods. In a list of
+// custom resources, the kind comes after the items, so it is not known yet. It is not needed there, because each of these
+// items has its own kind.
 func newMissing(list *ListMeta) (m missing) {
 	if kind, ok := strings.CutSuffix(list.kind, "List"); ok && kind != "" && isPlain(kind) {
 		m.kind = `"kind":"` + kind + `",`

@@ -89,7 +89,7 @@ func (r *machineHarness) synced(version string) *machineHarness {
 	return r
 }
 
-// opens requests a watch and delivers the response header.
+// opens makes the machine request a watch, and delivers the header of the response.
 func (r *machineHarness) opens() *machineHarness {
 	r.ask()
 	r.do(response{event: WatchStarted})

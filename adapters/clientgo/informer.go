@@ -25,7 +25,7 @@ type InformerOptions struct {
 	ResyncPeriod time.Duration // default resync period of handlers; zero disables resyncs
 	Indexers     cache.Indexers
 
-	// ObjectDescription names the type of the objects in the log. "" means the Go type.
+	// ObjectDescription is the name of the objects' type in log messages. If it is "", the log names the Go type.
 	ObjectDescription string
 
 	// CopyingReaders is for readers that copy each object, such as controller-runtime's cache. The indexer from

@@ -102,7 +102,8 @@ func (i *informer) about() []any {
 	return []any{"type", i.description, "collection", i.source.String()}
 }
 
-// warn logs lw's warnings to klog at level info. It omits errors that the method interrupted has already reported.
+// warn logs lw's warnings to klog at level info. The method interrupted has already reported some errors, and warn omits
+// those.
 func (i *informer) warn(_ string, args ...any) {
 	ctx, handler := i.running()
 	if i.reported && (handler != nil || !errors.Is(i.cause, lw.ErrExpired)) {

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pipes is a network in memory, so that tests can use simulated time.
+// pipes is an in-memory network. Tests need it for simulated time, which stops while a goroutine waits for a real network.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}

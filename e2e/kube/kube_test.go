@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// shared is the cluster of all tests that do not stop or restart a server.
+// shared is a cluster that tests share if they do not stop or restart a server.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {

@@ -48,7 +48,8 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 //		os.Exit(code)
 //	}
 //
-// Get may be called concurrently. Close must be called after all tests.
+// Shared starts a cluster for the first test that calls Get, and all tests share it. Get may be called concurrently. Close
+// must be called after all tests.
 type Shared struct {
 	once    sync.Once
 	cluster *Cluster

@@ -23,8 +23,8 @@ type anyReader struct {
 	members  []member
 	elements []any
 
-	// known contains recently decoded short strings by hash, so that these strings need not be allocated again. The
-	// objects in a collection have most short strings in common, above all the member names.
+	// known maps a hash to the short string with this hash that was decoded last. An equal string is then not allocated
+	// again. The objects of a collection share most of their short strings, especially the member names.
 	known [1024]any
 
 	standard []byte // reused for JSON that an UnmarshalJSON method or encoding/json decodes

@@ -14,19 +14,22 @@ import (
 )
 
 // Transport is an [lw.Transport] that uses one of two other transports. All methods may be called concurrently. All
-// streams use the same current transport, so only one of them needs to find out that the first transport does not work.
+// streams use the same current transport, so only one stream has to discover that the preferred transport does not
+// work.
 //
 // If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], Transport tries the other transport. It
-// switches when a watch over the other transport delivers data. After 401, 403 or 404 over HTTP, it does not try
-// WebSocket, because these responses come from the server.
+// switches when a watch over the other transport delivers data. After a 401, 403 or 404 over HTTP, it does not try
+// WebSocket, because these responses come from the server, which would reject a WebSocket, too.
 //
 // Transport also switches when a watch reaches its idle timeout without any data, for example because a proxy buffers
-// the response. Once the current transport has delivered data for any watch, an idle timeout no longer causes a switch.
+// the response. Once any watch over the current transport has delivered data, an idle timeout no longer causes a
+// switch.
 //
-// If the server does not respond to a watch within three seconds, Transport opens it over the other transport as well.
-// The first response wins. A kube-apiserver responds at once. However, a proxy may buffer the response or drop the
-// handshake, and Firefox reports a response only after its first byte. Once the current transport has delivered data, a
-// slow response no longer causes a switch.
+// If the server does not respond to a watch within three seconds, Transport also opens the watch over the other
+// transport. The first response wins. The delay is short because a kube-apiserver responds at once. A later response
+// may mean that a proxy buffers the response or drops the handshake, or that the browser is Firefox, which reports a
+// response only after its first byte. Once the current transport has delivered data, a slow response no longer causes a
+// switch.
 type Transport struct {
 	transports [2]lw.Transport
 	choice     *choice
@@ -34,18 +37,18 @@ type Transport struct {
 
 var _ lw.Transport = (*Transport)(nil)
 
-// hedgeDelay is the time after which a watch without a response is also opened over the other transport. There may be
-// no error to wait for, because a proxy that buffers responses sends nothing until the watch ends.
+// hedgeDelay is the time after which a watch without a response is also opened over the other transport. Waiting for an
+// error is not enough, because a proxy that buffers responses sends nothing until the watch ends.
 const hedgeDelay = 3 * time.Second
 
-// New returns a transport that prefers first to second. The transport reports each switch once, to [lw.Trace].Switched
-// of the stream that caused it.
+// New returns a transport that prefers `first` to `second`. The transport reports each switch once, to the function
+// [lw.Trace].Switched of the stream that caused the switch.
 func New(first, second lw.Transport) *Transport {
 	return &Transport{[2]lw.Transport{first, second}, new(choice)}
 }
 
-// With returns a transport that uses two other transports, but shares the current choice with t. Use it for transports
-// to the same server that differ, for example, in their credentials.
+// With returns a transport that uses the given two transports, but always makes the same choice as t. Use it for
+// transports to the same server that differ, for example, in their credentials.
 func (t *Transport) With(first, second lw.Transport) *Transport {
 	return &Transport{[2]lw.Transport{first, second}, t.choice}
 }
@@ -63,7 +66,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 }
 
 // attempt is a watch over one of the two transports. It is also the response body of the watch, because only the body
-// shows whether the transport works: it delivers data or fails.
+// shows whether the transport works: either it delivers data, or it fails.
 type attempt struct {
 	io.ReadCloser
 	transport *Transport
@@ -72,7 +75,7 @@ type attempt struct {
 	cancel    context.CancelFunc
 	response  *lw.Response
 	err       error
-	firstErr  error // why the current transport did not open this watch, or nil if it did; the cause of a switch
+	firstErr  error // why the current transport did not open this watch; a switch has this cause; nil if it did open the watch
 	received  bool
 }
 
@@ -188,8 +191,8 @@ type choice struct {
 }
 
 // isTransportError reports whether the other transport may succeed after err. Over HTTP, 401, 403 and 404 come from the
-// server, so a WebSocket would fail, too. Its handshake would also expose the token in a subprotocol, which proxies may
-// log. Package ws wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
+// server, so a WebSocket would fail, too. In a browser, its handshake would also expose the token in a subprotocol,
+// which proxies may log. Package ws wraps 403 and 404 responses to a handshake in errors.ErrUnsupported.
 func isTransportError(err error) bool {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	return errors.Is(err, errors.ErrUnsupported) || ok && slices.Contains([]int{400, 405, 426, 501, 502}, status.Code)

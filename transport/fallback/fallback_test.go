@@ -99,8 +99,8 @@ func TestServerErrorsDoNotSwitch(t *testing.T) {
 	require.NoError(t, switched)
 }
 
-// Behind a proxy that buffers responses, a watch delivers no data, so the client must switch. If the second transport
-// delivers no data either, the client must switch back.
+// Behind a proxy that buffers responses, a watch delivers no data, so the client must switch to the second transport.
+// If that transport delivers no data either, the client must switch back.
 func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
@@ -150,8 +150,8 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) 
 	}
 }
 
-// If the current transport has never delivered data, a watch without a response switches all later watches. Otherwise
-// only this watch uses the other transport.
+// If a watch gets no response over the current transport, the watch must use the other transport. Later watches must do
+// the same only if the current transport has never delivered data.
 func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
@@ -179,8 +179,8 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	})
 }
 
-// An attempt that opens the watch wins over an attempt that fails. An error response from the server, such as 401, ends
-// the race at once.
+// If one attempt opens the watch and the other fails, the successful attempt must win. An error response from the
+// server, such as 401, must end the race at once.
 func TestFirstResponseWins(t *testing.T) {
 	wrong := rejection(502)
 	for _, c := range []struct {

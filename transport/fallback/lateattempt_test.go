@@ -39,8 +39,8 @@ func (b *lateBody) Close() error {
 	return nil
 }
 
-// If both transports open a watch, the slower attempt must be canceled and its body closed. This must not affect the
-// other watch or cause another switch.
+// If both transports open a watch, the client must cancel the slower attempt and close its body. This must not affect
+// the faster attempt or cause another switch.
 func TestLateAttemptIsClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second late

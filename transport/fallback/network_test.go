@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memoryNetwork is an in-memory network with one server. It works with synctest's fake clock, unlike real sockets.
+// memoryNetwork is an in-memory network with one server. Unlike real sockets, it works with synctest's fake clock.
 type memoryNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}

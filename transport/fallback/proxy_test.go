@@ -148,7 +148,7 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	s.server.CloseWatches()
 	time.Sleep(5 * time.Minute)
 	allow()
-	time.Sleep(4 * time.Minute) // longer than the retry delay and the 90 seconds for a handshake without a response
+	time.Sleep(4 * time.Minute) // longer than the retry delay plus the 90 seconds until a silent handshake fails
 	same("after-403")
 	time.Sleep(time.Hour)
 	same("much-later")
@@ -183,8 +183,8 @@ func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	}
 }
 
-// If one transport delivers no data, and the server rejects the other, the client must not switch back and forth. It
-// still receives the objects, because it lists them.
+// If one transport delivers no data, and the server rejects the other, the client must not switch back and forth. The
+// client must still receive the objects, from lists.
 func TestDoesNotSwitchRepeatedly(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {

@@ -19,7 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The transport must reject a named pipe, because reading it could block, and a device, because it may never end.
+// The transport must reject a named pipe, because a read of the pipe could block. It must also reject a device, because
+// its content may never end.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
@@ -87,8 +88,8 @@ func TestCancellationEndsWaitForBlockedFile(t *testing.T) {
 	}
 }
 
-// A file read may end after the request that started it was canceled. The race detector must find no access to that
-// request's results.
+// A request may be canceled while it reads a file, so the read may end later. The race detector must then find no
+// access to the results of the canceled request.
 func TestReadOutlivesCanceledRequest(t *testing.T) {
 	authority := write(t, t.TempDir(), "ca", certs.NewAuthority(t).PEM)
 	transport, err := lwhttp.New("https://127.0.0.1:1", &lwhttp.Options{CAFile: authority})

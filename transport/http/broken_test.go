@@ -84,7 +84,7 @@ func TestConnectionResetInBody(t *testing.T) {
 var errOurs = errors.New("canceled by the caller")
 
 // In every phase of a request, cancellation must return the cause of the context. The server must notice the
-// cancellation, because its Close waits for all requests.
+// cancellation. Otherwise the test would hang, because the server's Close waits for all requests.
 func TestCancellationReturnsContextCause(t *testing.T) {
 	started := make(chan struct{}, 1)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {

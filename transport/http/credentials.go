@@ -23,8 +23,8 @@ import (
 // rotated them.
 const recheckInterval = time.Minute
 
-// credentials contains the round trippers and the token of a request. They belong together, because a request must not
-// mix the token and the certificate of different credentials.
+// credentials contains the round trippers and the token of a request. They are in one struct, because a request must
+// not combine the token of one credential with the certificate of another.
 type credentials struct {
 	*roundTrippers
 	token      string
@@ -44,8 +44,8 @@ func (t *state) credentials(ctx context.Context, sameOrigin bool) (credentials, 
 	return c, err
 }
 
-// callCredentialFunc calls the CredentialFunc. It returns the token, and round trippers that use the client
-// certificate. rejected is the credential that caused a 401, or nil for a first attempt.
+// callCredentialFunc calls the CredentialFunc. It returns the function's token, and round trippers that use the
+// function's client certificate. rejected is the credential that caused a 401, or nil for a first attempt.
 func (t *state) callCredentialFunc(ctx context.Context, rejected *Credential) (credentials, error) {
 	given, err := t.opts.CredentialFunc(ctx, rejected)
 	if err != nil {
@@ -57,15 +57,15 @@ func (t *state) callCredentialFunc(ctx context.Context, rejected *Credential) (c
 	return t.current(ctx, credentials{credential: given})
 }
 
-// credentialError wraps an error from the CredentialFunc, so that cause can recognize it.
+// credentialError wraps an error from the CredentialFunc, so that the function `cause` can recognize the error.
 type credentialError struct{ error }
 
 func (n *credentialError) Unwrap() error { return n.error }
 
 // renew returns new credentials after a failed request. It reads the files again after any failure, because the server
-// may have rejected the certificate. In TLS 1.3, such a rejection often appears only as a broken connection. renew calls
-// a TokenFunc after a 401, or if the certificates have changed. It calls a CredentialFunc only after a 401, because the
-// call may prompt the user.
+// may have rejected the certificate. In TLS 1.3, such a rejection often appears only as a broken connection. renew
+// calls a TokenFunc after a 401, or if the certificates have changed. It calls a CredentialFunc only after a 401,
+// because a CredentialFunc may prompt the user.
 func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unauthorized bool) (credentials, error) {
 	fresh, err := t.current(ctx, used)
 	if err != nil {
@@ -86,9 +86,9 @@ func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unautho
 	return fresh, nil
 }
 
-// current returns the credentials for a request, but does not call a TokenFunc. If used.credential is not nil, they
-// contain that credential. If a request failed with the credentials in used, current reads the files again, unless
-// another request has already replaced these credentials.
+// current returns the credentials for a request, but does not call a TokenFunc. If used.credential is not nil, the
+// result contains that credential. If `used` contains the round trippers of a failed request, current reads the files
+// again, unless another request has already replaced these credentials.
 func (t *state) current(ctx context.Context, used credentials) (credentials, error) {
 	now, due, err := t.check(used)
 	if err != nil || !due {
@@ -101,7 +101,7 @@ func (t *state) current(ctx context.Context, used credentials) (credentials, err
 	}
 	done := make(chan struct{})
 	var replaced credentials
-	go func() { // in a goroutine, because reading may block, but the request must end when its context is done
+	go func() { // in a goroutine, because the read may block, but the request must end when its context is done
 		defer close(done)
 		defer func() { <-t.reading }()
 		replaced, err = t.replaceIfStale(used)
@@ -114,8 +114,9 @@ func (t *state) current(ctx context.Context, used credentials) (credentials, err
 	}
 }
 
-// check returns the credentials in use for a request. due reports whether they may be out of date: the credential
-// contains another certificate, a request failed with them, or the last read of the files is at least a minute old.
+// check returns the credentials in use for a request. due reports whether these credentials may be out of date. This is
+// the case if used.credential contains another certificate, if a request with these credentials has failed, or if the
+// files were last read at least a minute ago.
 func (t *state) check(used credentials) (now credentials, due bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +162,7 @@ func (t *state) replaceIfStale(used credentials) (credentials, error) {
 	return now, nil
 }
 
-// replace replaces the round trippers. Open responses keep their connections.
+// replace creates new round trippers and puts them to use. Open responses keep their connections.
 func (t *state) replace(with files) error {
 	made, err := t.opts.newRoundTrippers(with, t.server)
 	if err != nil {
@@ -210,7 +211,7 @@ func (f files) with(credential *Credential) files {
 func (t *state) readPEM(f files) (files, error) {
 	for _, file := range []struct {
 		name, path string
-		data       []byte // overrides the file
+		data       []byte // PEM data from the options, which overrides the file
 		into       *string
 	}{
 		{"certificate authority file", t.opts.CAFile, t.opts.CAData, &f.ca},
@@ -257,7 +258,8 @@ func fileError(name string, err error) error {
 	return fmt.Errorf("http: %w", err)
 }
 
-// isCompletePEM returns false if text ends with a truncated PEM block. A file may be read while it is being written.
+// isCompletePEM returns false if text ends with a truncated PEM block. This happens if a file is read while another
+// program writes it.
 func isCompletePEM(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		text = rest
@@ -304,8 +306,8 @@ func (o *Options) newRoundTrippers(f files, server *url.URL) (*roundTrippers, er
 	}
 	toServer, toOthers := newTransport(trusted, toProxy, o.DisableCompression), newTransport(bare, toProxy, o.DisableCompression)
 	if proxy, err := toProxy(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
-		// With DialTLSContext, net/http uses TLSClientConfig only for the server. Without it, net/http would use the
-		// server's ServerName, client certificate and HTTP/2 for an HTTPS proxy, too.
+		// If DialTLSContext is set, net/http uses TLSClientConfig only for the server. Otherwise, net/http would also use the
+		// server's ServerName, client certificate and HTTP/2 for an HTTPS proxy.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
 	return &roundTrippers{newBoundedDialer(toServer, server.Scheme), toOthers, []*http.Transport{toServer, toOthers}, f}, nil
@@ -327,7 +329,7 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  pings,
 		DisableCompression:     uncompressed,
-		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need their own connections
+		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need separate connections
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,
 		ReadBufferSize:         1 << 10, // small, because each HTTP/1.1 watch holds both buffers for hours; larger reads bypass them

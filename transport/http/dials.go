@@ -19,10 +19,10 @@ const maxDials = 100
 
 // boundedDialer is a round tripper to one server that limits concurrent dials.
 //
-// net/http dials a connection for every request that finds no available connection. So boundedDialer first sends a
-// request without permission to dial. If no connection is available, the request waits for a permit and is sent again.
-// The permit is released when the request has a connection. The next request can then often share that connection
-// instead of dialing.
+// net/http dials a connection for every request that finds no available connection. To avoid needless dials,
+// boundedDialer first sends a request without permission to dial. If no connection is available, the request waits for
+// a permit and is sent again. The permit is released when the request has a connection. The next request can then often
+// share that connection instead of dialing.
 type boundedDialer struct {
 	transport *http.Transport
 	shared    *permits // permits for requests that can share an HTTP/2 connection
@@ -30,8 +30,8 @@ type boundedDialer struct {
 }
 
 // newBoundedDialer limits the dials of transport. For an https URL, there is only one permit at first. Most servers
-// speak HTTP/2, so all requests can share the first connection. Only when it is open does the transport know whether
-// the server speaks HTTP/1.1. In that case, connected adds the other permits.
+// speak HTTP/2, so all requests can then share the first connection. When this connection is open, the transport knows
+// whether the server speaks only HTTP/1.1. In that case, the method `connected` adds the other permits.
 func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
 	b := &boundedDialer{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
 	if scheme == "http" { // plain http URLs do not support HTTP/2
@@ -60,11 +60,11 @@ func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error)
 	return response, err
 }
 
-// try sends a request. If the permit p is not held, the request can only use an existing connection. It releases the
+// try sends a request. If the permit p is not held, the request can only use an existing connection. try releases the
 // permit as soon as the request has a connection. If the dial fails, all requests that are waiting for a permit fail
 // with the same error.
 func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, error) {
-	ctx := context.WithValue(request.Context(), permitKey{}, p) // for withPermit, which net/http calls
+	ctx := context.WithValue(request.Context(), permitKey{}, p) // withPermit looks it up when net/http dials
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: p.connected})
 	response, err := b.transport.RoundTrip(request.WithContext(ctx))
 	if err != nil && p.held.Load() && ctx.Err() == nil {
@@ -89,7 +89,7 @@ func withPermit(dial func(context.Context, string, string) (net.Conn, error)) fu
 	}
 }
 
-// permit is the permission of one request to dial. The request that has it may dial only while held is true.
+// permit is the permission of one request to dial. The request may dial only while held is true.
 type permit struct {
 	from *permits
 	held atomic.Bool
@@ -119,7 +119,7 @@ type permits struct {
 
 	mu     sync.Mutex
 	total  int
-	failed context.Context // canceled when the next dial fails, with its error as the cause
+	failed context.Context // canceled when the next dial fails; the cause is the error of that dial
 	cancel context.CancelCauseFunc
 }
 
@@ -139,8 +139,8 @@ func (s *permits) grow(total int) {
 	}
 }
 
-// wait blocks until a permit is available and returns it. If another dial fails first, wait returns its error. So all
-// requests to an unreachable server fail after one dial timeout.
+// wait blocks until a permit is available and returns it. If another request's dial fails first, wait returns the error
+// of that dial. So if the server is unreachable, all waiting requests fail after a single dial timeout.
 func (s *permits) wait(ctx context.Context) (*permit, error) {
 	s.mu.Lock()
 	failed := s.failed
@@ -157,7 +157,8 @@ func (s *permits) wait(ctx context.Context) (*permit, error) {
 	}
 }
 
-// fail ends all calls to wait with err, so that the requests to an unreachable server do not time out one after another.
+// fail makes all current calls of wait return err. Otherwise, the requests to an unreachable server would time out one
+// after another.
 func (s *permits) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,10 +167,10 @@ func (s *permits) fail(err error) {
 }
 
 // These limits apply to the HTTP/2 connections that one request opens. With the default client, a request needs a
-// second connection only if the server does not serve it on the first, because boundedDialer lets one request dial at a
-// time. With a custom client, a request may also find
-// that other requests have used up the connection that it opened. For example, when 1,000 requests were sent to a
-// server with 10 streams per connection, one of them opened 16 connections.
+// second connection only if the server does not serve the request on the first one, because boundedDialer lets one
+// request dial at a time. With a custom client, other requests may also use up the connection that the request has
+// opened. For example, when 1,000 requests were sent to a server with 10 streams per connection, one of them opened 16
+// connections.
 const (
 	maxConnections       = 3
 	maxCustomConnections = 20
@@ -178,14 +179,15 @@ const (
 // errUnserved reports that a request has opened the maximum number of HTTP/2 connections.
 var errUnserved = errors.New("http: the server accepted HTTP/2 connections but did not serve the request; it may be shutting down")
 
-// limitConnections returns a copy of a request that fails with errUnserved after it has opened most HTTP/2 connections.
-// The limit is necessary because a server can close each connection with GOAWAY before it serves the request. net/http
-// then opens the next connection at once and without limit. The caller must call end when the response has ended.
+// limitConnections returns a copy of a request that may open only a limited number of HTTP/2 connections, given by the
+// parameter `most`. When the copy needs another connection, it fails with errUnserved. The limit is necessary because a
+// server can close each connection with GOAWAY before it serves the request. net/http would then open the next
+// connection at once, and so on forever. The caller must call end when the response has ended.
 func limitConnections(request *http.Request, most int32) (limited *http.Request, end func()) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	var opened atomic.Int32
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { // called before each attempt of net/http
+		GetConn: func(string) { // net/http calls this before each attempt
 			if opened.Load() >= most {
 				cancel(errUnserved)
 			}

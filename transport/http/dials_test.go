@@ -17,9 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test starts 1,000 watches at the same time over HTTP/2, breaks a connection, and restarts its watches. It allows
-// twice the necessary number of connections, because net/http may dial too often. Until net/http knows the server's
-// limit of streams per connection, it assumes 100, so a server with a lower limit refuses many streams.
+// The test starts 1,000 watches at the same time over HTTP/2, breaks one connection, and restarts the watches that used
+// it. The test allows twice the necessary number of connections, because net/http may dial too often. Until net/http
+// knows the server's limit of streams per connection, it assumes 100, so a server with a lower limit refuses many
+// streams.
 func TestStreamsDialFewConnections(t *testing.T) {
 	for _, streams := range []int{10, 100, 1000} {
 		t.Run(fmt.Sprint(streams), func(t *testing.T) { testStreamsDialFewConnections(t, 1000, streams) })

@@ -8,14 +8,15 @@
 // Share one Transport between all watches of a server. Over HTTP/2 they then share connections. A kube-apiserver allows
 // 100 concurrent requests per connection, so 150 watches need two connections.
 //
-// The transport dials one HTTP/2 connection at a time. Other requests wait for it and then use it if possible. So
-// 10,000 watches that start at the same time dial 100 connections. Over HTTP/1.1, and for upgrades to WebSocket, the
-// transport dials at most 100 connections at a time. If a dial fails, all requests that are waiting for it fail. A
-// request stops waiting when its context is done. These limits do not apply to [Options.Client], or to other hosts
-// after a redirect.
+// The transport dials one HTTP/2 connection at a time. Other requests wait for this connection and then use it if
+// possible. So if 10,000 watches start at the same time, the transport dials 100 connections. Over HTTP/1.1, and for
+// upgrades to WebSocket, the transport dials at most 100 connections at a time. If a dial fails, all requests that are
+// waiting for that connection fail. A request stops waiting when its context is done. These limits do not apply to
+// [Options.Client], or to other hosts after a redirect.
 //
 // When a connection breaks, all of its watches end. The watches of a connection share its bandwidth. The client buffers
-// up to 4 MiB for a slow reader, which therefore does not delay the other watches. After that, the server must wait.
+// up to 4 MiB for a slow reader, so that the slow reader does not delay the other watches. When the buffer is full, the
+// server must wait.
 //
 // Over HTTP/1.1, including all plain "http" URLs, each watch has its own connection. Each connection uses a file
 // descriptor and a local port. By default, Linux has 28,000 local ports per server. A browser opens at most six
@@ -25,8 +26,8 @@
 // # In a browser
 //
 // In WebAssembly the transport uses fetch and streams the response. The browser buffers unread data, up to 64 MiB in
-// Chromium. After that, the server must wait. The options for TLS and connections do not exist, because the browser
-// controls both. The page must load wasm/glue.js before the WASM module starts.
+// Chromium. When the buffer is full, the server must wait. There are no options for TLS and connections, because the
+// browser controls both. The page must load wasm/glue.js before the WASM module starts.
 //
 // # Rotation
 //

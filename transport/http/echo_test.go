@@ -24,7 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echoes returns encodings of a token that a server or a gateway may send back, keyed by the names of the encodings.
+// echoes returns encodings in which a server or a gateway may send a token back. The keys are the names of the
+// encodings.
 func echoes(token string) map[string]string {
 	return map[string]string{
 		"plain": token, "query": url.QueryEscape(token), "path": url.PathEscape(token), "cut": token[:len(token)/2],

@@ -15,8 +15,8 @@ import (
 // host would receive the credentials.
 var errPath = errors.New("http: the request path must start with a slash, for example /api/v1/pods")
 
-// errPartial reports a 206 response. No request asks for a range, so a proxy or server has left out a part of the list.
-// The missing objects would look deleted.
+// errPartial reports a 206 response. No request asks for a range, so the response means that a proxy or server has left
+// out a part of the list. If the transport accepted it, the missing objects would look deleted.
 var errPartial error = &lw.StatusError{Code: 206, Reason: "PartialContent", Message: "the response is only a part of the resource"}
 
 // isToken reports whether text is valid in an Authorization header. The check is necessary because net/http and fetch

@@ -124,7 +124,7 @@ func ExampleTransport_Open_redirect() {
 	// Output: true http: redirected to https://other.example without credentials: the server answered 403 Forbidden: pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope
 }
 
-// A kube-apiserver sends its discovery document only if it has changed.
+// A kube-apiserver sends its discovery document only if the document has changed.
 func ExampleTransport_Open_notModified() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

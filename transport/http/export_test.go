@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// RoundTrippers exports roundTrippers. Different pointers use different connections.
+// RoundTrippers exports roundTrippers. A test can compare two pointers to find out whether requests share connections,
+// because each roundTrippers value has its own connections.
 type RoundTrippers = roundTrippers
 
 // Current returns the round trippers for a request. failed is nil, or the round trippers of a failed first attempt.

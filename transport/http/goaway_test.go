@@ -20,8 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server accepts every HTTP/2 connection but serves no request. net/http alone would open new connections at once and
-// without limit. Instead, the request must fail, so that the stream reports an interruption and waits.
+// A server accepts every HTTP/2 connection but serves no request. net/http alone would immediately open new
+// connections, without limit. With this transport, the request must fail, so that the stream reports an interruption
+// and waits.
 func TestLimitsConnectionsThatServeNoRequest(t *testing.T) {
 	const (
 		settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"

@@ -137,8 +137,8 @@ func TestDecompressionBomb(t *testing.T) {
 	})
 }
 
-// Empty gzip members contain no data, so a read does not return while a server sends them. Until then, it must use a
-// limited amount of memory.
+// Empty gzip members contain no data, so a read does not return as long as a server sends them. During that time, the
+// read must use a limited amount of memory.
 func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())

@@ -22,7 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A path without a leading slash could extend the host name in the URL. No request may go to another host.
+// A path without a leading slash could extend the host name in the URL. Such a path must not send a request to another
+// host.
 func TestPathCannotChangeHost(t *testing.T) {
 	var asked atomic.Int64
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
@@ -64,7 +65,8 @@ func TestEventsAreNotBuffered(t *testing.T) {
 }
 
 // Kubernetes 1.37 compresses each event of a streaming list as a gzip member. compress/gzip returns the end of a member
-// only after the next member has started. So watches must not accept gzip.
+// only after the next member has started, so each event would be delayed until the next event. Therefore, watches must
+// not accept gzip.
 func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{CompressStreamingLists: true})
 	require.NoError(t, err)

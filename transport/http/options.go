@@ -36,10 +36,10 @@ type Options struct {
 	TokenFile string                                // file with the bearer token; may be rotated
 	TokenFunc func(context.Context) (string, error) // returns the bearer token; called for every request, and again after a 401
 
-	// CredentialFunc returns the token, the client certificate, or both, and replaces all other credentials. It is
-	// called for every request with rejected == nil. After a 401 it is called again with the rejected credential. If it
-	// returns a different credential, the request is retried once. A different certificate requires new connections. If
-	// CredentialFunc returns an error, the request fails with that error.
+	// CredentialFunc returns the token, the client certificate, or both. These replace all other credentials. The
+	// transport calls CredentialFunc for every request, with rejected == nil, and again after a 401, with the rejected
+	// credential. If that second call returns a different credential, the transport retries the request once. A different
+	// certificate requires new connections. If CredentialFunc returns an error, the request fails with that error.
 	CredentialFunc func(ctx context.Context, rejected *Credential) (*Credential, error)
 
 	// Proxy is the "http", "https" or "socks5" URL of a proxy for all requests. By default the environment variables
@@ -53,18 +53,18 @@ type Options struct {
 	DisableCompression bool // disables gzip-compressed responses
 }
 
-// Format prints no field for any fmt verb, because options are often logged and may contain secrets.
+// Format prints no fields, whatever the fmt verb, because options are often logged and may contain secrets.
 func (Options) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "http.Options{…}") }
 
 // Credential contains the credentials that a CredentialFunc returns. Empty fields are not sent. The transport does not
-// modify a Credential. JSON omits the fields, so that logs contain no secrets.
+// modify a Credential. Encoding a Credential as JSON omits the fields, so that logs contain no secrets.
 type Credential struct {
 	Token    string `json:"-"` // bearer token
 	CertData []byte `json:"-"` // PEM client certificate
 	KeyData  []byte `json:"-"` // PEM private key
 }
 
-// Format prints no field for any fmt verb.
+// Format prints no fields, whatever the fmt verb.
 func (Credential) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "http.Credential{…}") }
 
 func (o *Options) validate(server *url.URL) error {
@@ -75,8 +75,8 @@ func (o *Options) validate(server *url.URL) error {
 	severalTokens := o.Token != "" && o.TokenFile != "" || o.TokenFunc != nil && (o.Token != "" || o.TokenFile != "")
 	switch {
 	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
-		// The error omits the URL. A URL such as user:password@host parses without a user, so its password cannot be
-		// redacted.
+		// The error omits the URL. The password in a URL such as user:password@host cannot be redacted, because url.Parse
+		// does not find a user in this URL.
 		return errors.New("http: the server's URL must look like https://host:port")
 	case portErr != nil:
 		return errors.New("http: the server's URL has a port above 65535")

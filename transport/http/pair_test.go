@@ -41,7 +41,7 @@ func TestTokenAndCertificateStayTogether(t *testing.T) {
 }
 
 // A request's connection breaks after another request has received a different credential. The retry must still use the
-// certificate from its own credential, because it sends the token from it.
+// certificate of its own credential, because it also sends the token of that credential.
 func TestFailedRequestKeepsCertificate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		var given atomic.Pointer[lwhttp.Credential]

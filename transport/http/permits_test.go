@@ -211,7 +211,7 @@ func answerHTTP1(conn net.Conn) {
 	_, _ = conn.Read(make([]byte, 1))
 }
 
-// An upgrade needs its own connection anyway, so it must not wait until an HTTP/2 connection is open.
+// An upgrade always needs a separate connection, so it must not wait until an HTTP/2 connection is open.
 func TestUpgradesDialSeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While a watch is open, its credential is replaced. The watch must continue, and the next request must use the new
-// credential. A new certificate needs a new connection, and the old connection must close after the watch.
+// The test replaces the credential of a watch while the watch is open. The watch must continue, and the next request
+// must use the new credential. A new certificate needs a new connection, and the old connection must close after the
+// watch.
 func TestRotationDuringWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {

@@ -30,7 +30,7 @@ type scene struct {
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of open connections to the server
 	lines      chan string  // lines that the server sends to a watch; "" ends the watch
-	broken     atomic.Value // func(name string) bool; the server breaks the connection if it returns true for the certificate name of a request
+	broken     atomic.Value // func(name string) bool; if it returns true for the name in a client certificate, the server breaks the connection
 }
 
 // newScene returns a scene and starts its server. protocol is "h2" or "http/1.1". version is the maximum TLS version,

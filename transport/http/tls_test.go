@@ -59,8 +59,8 @@ func TestServerIsVerified(t *testing.T) {
 	}
 }
 
-// serveByCertificate starts a server and returns its URL. The server requires a client certificate that the authority
-// issued, and responds with the name in the certificate.
+// serveByCertificate starts a server and returns its URL. The server requires a client certificate from the authority,
+// and responds with the name in that certificate.
 func serveByCertificate(t *testing.T, a *certs.Authority) string {
 	config := a.Config(t, "api.test", loopback)
 	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()

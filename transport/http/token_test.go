@@ -60,7 +60,8 @@ func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	require.Equal(t, []string{"Bearer token-1", "Bearer token-2"}, *sent)
 }
 
-// Kubernetes replaces the token of a Pod long before it expires, so reading the file once a minute suffices.
+// Kubernetes replaces the token of a Pod long before the old token expires, so reading the file once a minute is
+// enough.
 func TestTokenFileRotates(t *testing.T) {
 	directory := t.TempDir()
 	path := write(t, directory, "token", []byte("first\n"))

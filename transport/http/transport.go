@@ -22,15 +22,15 @@ import (
 // Transport is an [lw.Transport] over HTTP. All methods may be called concurrently. Over HTTP/2, requests share
 // connections.
 type Transport struct {
-	// The state contains secrets, so it is behind a pointer. If another struct has a Transport in an unexported field,
-	// fmt does not call Format but prints the fields of the Transport. Of a pointer, it prints only the address.
+	// The state contains secrets, so it is behind a pointer. If another struct has a Transport in an unexported field, fmt
+	// does not call Format but prints the fields of the Transport. For a pointer, fmt prints only the address.
 	state *state
 }
 
 type state struct {
 	opts    Options        // a copy, because the caller may change its options
 	server  *url.URL       // only requests to its origin receive credentials
-	client  http.Client    // a template; do copies it and sets the Transport of the copy
+	client  http.Client    // a template; the method do copies it and sets the Transport of the copy
 	secrets redact.Secrets // secrets that every request to the server contains
 
 	readFile  func(purpose, path string) ([]byte, error)
@@ -90,10 +90,11 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 }
 
 // Upgrade asks the server to switch to another protocol. header contains the headers that the protocol requires.
-// Upgrade adds the header Origin, which a WebSocket server may require. It uses the same credentials, TLS options and
-// proxies as other requests, but always HTTP/1.1. It returns the response headers, the connection, and a function that
-// removes the credentials from received text. The caller must close the connection, which stays open when ctx is done.
-// If the server or a proxy ignores the request to switch protocols, the error wraps [errors.ErrUnsupported].
+// Upgrade adds the Origin header, which a WebSocket server may require. The request uses the same credentials, TLS
+// options and proxies as other requests, but always HTTP/1.1. It returns the response headers, the connection, and a
+// function that removes the credentials from received text. The caller must close the connection, which stays open when
+// ctx is done. If the server or a proxy ignores the request to switch protocols, the error wraps
+// [errors.ErrUnsupported].
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (_ http.Header, _ io.ReadWriteCloser, redact func(text string) string, _ error) {
 	header = header.Clone()
 	header.Set("Origin", origin(t.state.server))
@@ -155,8 +156,9 @@ func (t *state) request(ctx context.Context, req *lw.Request, header http.Header
 		request.Header.Set("If-None-Match", req.IfNoneMatch)
 	}
 	if req.Watch {
-		// With gzip, each event would be delayed until the next event. Kubernetes 1.37 sends each flush of a streaming
-		// list as a gzip member, and compress/gzip returns the end of a member only after the start of the next.
+		// With gzip, each event would be delayed until the next event, because Kubernetes 1.37 sends each flush of a
+		// streaming list as a gzip member, and compress/gzip returns the end of a member only after the start of the next
+		// one.
 		request.Header.Set("Accept-Encoding", "identity")
 	}
 	for name, values := range header {
@@ -205,7 +207,7 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 }
 
 // send sends a copy of a request with the credentials c. If the request goes to another origin, for example after a
-// redirect, send leaves out the headers of the options, the token and the client certificate.
+// redirect, send omits the headers from the options, the token and the client certificate.
 func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (*http.Response, error) {
 	t, request := a.transport, original.Clone(original.Context())
 	request.Header.Set("User-Agent", "listwatch")
@@ -234,7 +236,7 @@ func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (
 	// An upgraded connection belongs to the caller.
 	if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
 		if _, err := url.Parse(response.Header.Get("Location")); err != nil {
-			// Net/http would quote the invalid header in an error, and it may contain a token.
+			// net/http would quote the invalid header in an error, and the header may contain a token.
 			response.Header.Del("Location")
 		}
 		if response.Body != nil { // the RoundTripper of a custom client may return a response without a body

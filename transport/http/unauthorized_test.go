@@ -142,7 +142,7 @@ func TestResponsesWithoutBody(t *testing.T) {
 	}
 }
 
-// Even if the token file changes before every response, a call of Open must send at most two requests.
+// Even if the token file changes before every response, one call of Open must send at most two requests.
 func TestRetriesUnauthorizedOnce(t *testing.T) {
 	directory, writes := t.TempDir(), 0
 	rotate := func() {

@@ -110,7 +110,7 @@ func TestUnchangedResourceIsNotSentAgain(t *testing.T) {
 	require.Equal(t, "the document", text)
 }
 
-// No request asks for a range, so a part of a list must not count as the list.
+// No request asks for a range, so a partial response must not count as the complete list.
 func TestPartialResponsesAreErrors(t *testing.T) {
 	for _, watch := range []bool{false, true} {
 		_, err := ask(t, dial(t, nil), &lw.Request{Path: "/status/206", Watch: watch})
@@ -162,7 +162,7 @@ func TestChunksAreJoined(t *testing.T) {
 
 func TestBrokenBodies(t *testing.T) {
 	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&cut", Watch: true})
-	if text != "" || runtime.GOOS != "js" { // a browser may report the error without the data that precedes it
+	if text != "" || runtime.GOOS != "js" { // a browser may report the error without the data before the error
 		require.Equal(t, "one", text)
 	}
 	require.Error(t, err)

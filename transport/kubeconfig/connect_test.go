@@ -186,7 +186,7 @@ func TestOptionsWithoutKubeconfig(t *testing.T) {
 	require.Equal(t, "t1, User=joe", text)
 }
 
-// One call connects with the credentials of a context and returns its namespace.
+// A single call must connect with the credentials of a context and return the namespace of that context.
 func TestConnect(t *testing.T) {
 	onlyFile(t)
 	s := newServer(t, true)

@@ -34,8 +34,8 @@ func (l *loader) cluster(fields *fields) {
 	http.DisableCompression = fields.boolean("disable-compression")
 }
 
-// authority sets the certificate authority and InsecureSkipVerify. If the caller sets one of them, both replace the
-// values of the kubeconfig.
+// authority sets the certificate authority and InsecureSkipVerify. If the options set one of the two, the kubeconfig's
+// values for both are ignored.
 func (l *loader) authority(fields *fields) {
 	http := l.config.HTTP
 	if http.InsecureSkipVerify = l.Insecure; l.Insecure || l.CAFile != "" {
@@ -77,7 +77,7 @@ func (l *loader) credentials(fields *fields) {
 		fields.fail("auth-provider", "Kubernetes no longer supports it: use exec with a credential plugin such as gke-gcloud-auth-plugin or kubelogin")
 	}
 	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
-	// Invalid in an Authorization header.
+	// These characters are invalid in an Authorization header.
 	if strings.ContainsFunc(http.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		fields.fail("token", "the value contains an invalid character")
 	}
@@ -123,8 +123,8 @@ func (l *loader) certificate(fields *fields) {
 }
 
 // pem reads PEM data, either inline from the field name+"-data" or from the file whose path is in the field `name`.
-// Inline data takes precedence. pem stores the inline data in *data, or the path in *path. It returns the name of the
-// field that it used, or "" if both are missing, and the PEM data.
+// Inline data takes precedence. pem stores the inline data in *data, or the path in *path. It returns the PEM data and
+// the name of the field that contains the data or the path. If both fields are missing, the name is "".
 func (f *fields) pem(name string, path *string, data *[]byte) (found string, text []byte) {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
 		return name + "-data", *data
@@ -165,5 +165,6 @@ func (l *loader) impersonate(fields *fields) {
 	l.config.HTTP.Header = header
 }
 
-// notInHeaders escapes the characters that are valid in a URL path but not in a header name. Servers unescape the name.
+// notInHeaders escapes those characters that are valid in a URL path but not in a header name. impersonate needs it
+// because the name of an extra field becomes part of a header name, which servers unescape.
 var notInHeaders = strings.NewReplacer(":", "%3A", "=", "%3D", "@", "%40")

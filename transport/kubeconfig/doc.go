@@ -11,9 +11,9 @@
 // # Sources
 //
 // Load reads [Options.Path]. If it is empty, Load reads the files listed in the environment variable KUBECONFIG, or
-// ~/.kube/config. If several files contain a cluster, user or context of the same name, Load uses the first one as
-// a whole. It also uses the first current-context. Paths are relative to the file that contains them. If no file sets a
-// current context and the program runs in a Pod, Load uses the service account of the Pod.
+// ~/.kube/config. If several files contain a cluster, user or context of the same name, Load uses the whole entry from
+// the first of these files. It also uses the first current-context. Paths are relative to the file that contains them.
+// If no file sets a current context and the program runs in a Pod, Load uses the service account of the Pod.
 //
 // # Supported features
 //
@@ -23,9 +23,10 @@
 // because Kubernetes no longer supports them.
 //
 // A plugin runs at the first request that needs it, once for all transports of a [Config]. It runs again when its
-// credential has expired or was rejected. The plugin stops when the context of that request ends. lw.ListAndWatch
-// cancels a request after 90 seconds, which also stops the plugin, and retries it. If the plugin prompts the user and
-// needs more time, call the method List of an lw.Client first.
+// credential has expired or was rejected. The plugin stops when the context of that request ends. For example,
+// lw.ListAndWatch cancels a request that has no response after 90 seconds. This also stops the plugin, which then runs
+// again for the next request. If the plugin prompts the user and needs more time, call the List method of an lw.Client
+// first.
 //
 // As in kubectl, the credentials of a kubeconfig are not sent over plain "http". A token from the program, in
 // [Options] or [Config].HTTP, is sent over any scheme.
@@ -40,8 +41,8 @@
 //   - a missing plugin
 //   - a service account without a certificate authority
 //
-// If both inline data and a path are set, Load uses the data. kubectl rejects the file. Mistakes in unused entries and
-// in unused credentials are ignored. A token from the caller replaces all other credentials. An impersonated user from
-// the caller replaces the impersonated groups of the kubeconfig. A YAML mapping's own keys override merged keys. Tests
-// compare all other behavior with client-go.
+// If both inline data and a path are set, Load uses the data, but kubectl rejects the kubeconfig. Mistakes in unused
+// entries and in unused credentials are ignored. A token from the caller replaces all other credentials. An
+// impersonated user from the caller replaces the impersonated groups of the kubeconfig. A YAML mapping's own keys
+// override merged keys. Tests compare all other behavior with client-go.
 package kubeconfig

@@ -20,7 +20,7 @@ var ErrNowhere = errors.New("no server")
 type Error struct {
 	File  string // path of the kubeconfig; "" if the mistake is in the options
 	Entry string // for example `user "dev"`; "" if the mistake is not in an entry
-	Hint  string // advice for a missing or failed credential plugin; otherwise ""
+	Hint  string // advice if a credential plugin is missing or has failed; otherwise ""
 
 	field        string // for example "client-key" or "exec.command"; "" if the mistake is not in a field
 	line, column int    // position in File, starting at 1; 0 if unknown

@@ -53,7 +53,8 @@ func playPlugin(folder string) int {
 	return 0
 }
 
-// hang blocks until the process is killed. Without cgo, Go would report an empty select as a deadlock.
+// hang blocks until the process is killed. It does not use an empty select, because Go would report that as a deadlock
+// in a program without cgo.
 func hang() {
 	for {
 		time.Sleep(time.Hour)
@@ -284,7 +285,8 @@ func TestHangingPlugins(t *testing.T) {
 	}
 }
 
-// A plugin may leave a process behind that keeps its output open, for example an agent that caches the login.
+// A plugin may leave a child process behind, for example an agent that caches the login. The child keeps the plugin's
+// output open, but the client must not wait for it.
 func TestPluginsThatLeaveAChild(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)

@@ -30,7 +30,7 @@ func newLoader(opts *Options) *loader {
 			continue
 		}
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = failed.Err // without the path, because the location already contains it
+			err = failed.Err // without the path, because Error.File already contains it
 		}
 		if err != nil {
 			l.fail(Error{File: path, err: err})
@@ -105,8 +105,8 @@ func (l *loader) add(path string, root *yaml.Node) {
 func (l *loader) names(kind string) []string { return slices.Sorted(maps.Keys(l.entries[kind])) }
 
 // fields reads the members of a YAML mapping in the same way as kubectl. It does not convert types, treats null as a
-// missing member and ignores unknown members. It reports mistakes to the loader. Their text never quotes values,
-// because they may be secrets.
+// missing member and ignores unknown members. It reports mistakes to the loader. The error text of a mistake never
+// quotes a value, because the value may be a secret.
 type fields struct {
 	loader  *loader
 	at      Error // location of the mapping; at.field is the prefix of field names, for example "exec."
@@ -142,8 +142,8 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 	return f
 }
 
-// values returns fields with these strings, so that values from the options and the service account are handled like
-// those of a kubeconfig. Empty strings count as missing.
+// values returns fields that contain these strings, so that the loader can handle values from the options and the
+// service account like those from a kubeconfig. Empty strings count as missing.
 func (l *loader) values(at Error, texts map[string]string) *fields {
 	f := l.read(nil, at)
 	for name, text := range texts {
@@ -222,8 +222,8 @@ func (f *fields) data(name string) []byte {
 	return data
 }
 
-// path returns the file path in a field, or "" if the field is missing. It resolves a relative path against the folder
-// of the kubeconfig.
+// path returns the file path in a field, or "" if the field is missing. A relative path is relative to the folder of
+// the kubeconfig.
 func (f *fields) path(name string) string {
 	path := f.string(name)
 	if path == "" || filepath.IsAbs(path) {
@@ -256,7 +256,8 @@ func (f *fields) strings(name string) (texts []string) {
 // group returns the fields of a nested mapping. They are empty if the mapping is missing.
 func (f *fields) group(name string) *fields { return f.element(name, f.members[name]) }
 
-// element returns the fields of a mapping that is the value of a field, or an element of the field's list.
+// element returns the fields of the mapping in node. node is the value of the field `name`, or an element of that
+// field's list.
 func (f *fields) element(name string, node *yaml.Node) *fields {
 	at := f.at
 	at.field += name + "."

@@ -85,8 +85,8 @@ func hidesSecrets(text []byte) bool {
 	return !shown
 }
 
-// aliasBomb returns a kubeconfig with nested YAML aliases in the cluster info of a plugin. They would expand to 10^9
-// strings.
+// aliasBomb returns a kubeconfig with nested YAML aliases in the cluster info of a plugin. The aliases would expand to
+// 10^9 strings.
 func aliasBomb() string {
 	text := "a0: &a0 x\n"
 	for i := range 9 {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onlyFile sets the environment variables so that Load finds no kubeconfig of the developer. It returns the new home
-// folder.
+// onlyFile sets the environment variables so that Load does not find the developer's own kubeconfig. It returns the new
+// home folder.
 func onlyFile(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options select and override entries of the kubeconfig, like the flags of kubectl. The zero value behaves like kubectl
-// without flags.
+// Options contains settings that select or override entries of the kubeconfig, like the flags of kubectl. The zero
+// value behaves like kubectl without flags.
 type Options struct {
 	Path string // path of the kubeconfig file, which must exist; if empty, the files listed in $KUBECONFIG, or ~/.kube/config
 
@@ -35,8 +35,8 @@ type Options struct {
 	AsGroups []string // groups to impersonate; overrides the groups of the kubeconfig
 
 	// Stderr receives the messages of credential plugins, such as a login code or the reason for a failure. If Stderr is
-	// nil, plugins write to the standard error of the process, which kubectl's plugins do, too. Plugins can read standard
-	// input if it is a terminal.
+	// nil, plugins write to the standard error of the process, as with kubectl. Plugins can read standard input if it is a
+	// terminal.
 	Stderr io.Writer
 
 	// ServiceAccount is the folder with the files token, ca.crt and namespace of a Pod's service account. By default, it
@@ -125,7 +125,7 @@ type loader struct {
 	clusterFields *fields // fields of the cluster, for clusterInfo and errors
 }
 
-// fail records a mistake unless there was an earlier one.
+// fail records a mistake. It ignores the mistake if an earlier one is already recorded.
 func (l *loader) fail(mistake Error) {
 	if l.err == nil {
 		l.err = &mistake
@@ -147,8 +147,8 @@ func (l *loader) selectContext() {
 }
 
 // find returns the fields of the entry with this name, or empty fields if name is "". option is the name from the
-// caller's options, or "". An unknown name is a mistake. If optional is set, the caller's options replace the entry,
-// and an unknown name is a mistake only if it comes from the options.
+// caller's options, or "". An unknown name is normally a mistake. optional is set if the caller's options replace the
+// entry. An unknown name is then a mistake only if it comes from the options.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
 	if entry := l.entries[kind][name]; entry != nil {
 		return entry()
@@ -183,13 +183,13 @@ func (l *loader) errNoServer() error {
 	return fmt.Errorf("%w: there is no current-context%s", ErrNowhere, suggest("", l.names("context")))
 }
 
-// account returns the path of a file of the Pod's service account.
+// account returns the path of the file with this name in the folder of the Pod's service account.
 func (l *loader) account(name string) string {
 	return filepath.Join(cmp.Or(l.ServiceAccount, "/var/run/secrets/kubernetes.io/serviceaccount"), name)
 }
 
-// inPod reports whether the process runs in a Pod with a service account. It returns true even if the account cannot be
-// read, because serviceAccount then reports why.
+// inPod reports whether the process runs in a Pod with a service account. It also returns true if the account cannot be
+// read, so that the method serviceAccount can report the reason.
 func (l *loader) inPod() bool {
 	info, err := os.Stat(l.account("token"))
 	missing := errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()
@@ -207,7 +207,8 @@ func (l *loader) serviceAccount() *fields {
 	if l.config.Namespace == "" {
 		text, err := os.ReadFile(l.account("namespace"))
 		if !errors.Is(err, fs.ErrNotExist) {
-			// Not ignored, because the objects of the namespace "default" may belong to others.
+			// This error must not be ignored. The program would then use the namespace "default", whose objects may belong to
+			// others.
 			account.failIf("namespace", err)
 		}
 		l.config.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")

@@ -35,8 +35,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// If several files contain an entry of the same name, the first entry applies as a whole. Load ignores missing and
-// empty files. Paths are relative to the file that contains them.
+// If several files contain an entry of the same name, Load must use the whole entry from the first file. Load ignores
+// missing and empty files. Paths are relative to the file that contains them.
 func TestMerge(t *testing.T) {
 	home := onlyFile(t)
 	write(t, home+"/a/token", "ta")

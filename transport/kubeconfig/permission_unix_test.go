@@ -60,8 +60,8 @@ func testDeniedFiles(t *testing.T) {
 	}
 }
 
-// A Pod whose service account cannot be read must not look like a process without a server, and must not use another
-// namespace.
+// If a Pod's service account cannot be read, Load must report this. It must not report that there is no server, and
+// must not use another namespace.
 func TestDeniedServiceAccount(t *testing.T) { nobody.Run(t, testDeniedServiceAccount) }
 
 func testDeniedServiceAccount(t *testing.T) {

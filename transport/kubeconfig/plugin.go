@@ -25,7 +25,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/internal/secretfile"
 )
 
-// group is the API group of credential plugins, with a slash before the version.
+// group is the API group of credential plugins, including the slash that precedes the version.
 const group = "client.authentication.k8s.io/"
 
 // plugin runs a credential plugin and caches its latest credential.
@@ -162,8 +162,8 @@ func (p *plugin) credential(ctx context.Context, rejected *lwhttp.Credential) (*
 	}
 	given, until, err := p.run(ctx)
 	if err == nil && rejected != nil && !until.IsZero() && !time.Now().Before(until) {
-		// Unless the server has rejected a credential, use even one that seems to have expired, because the local clock
-		// may be wrong.
+		// The server has rejected the previous credential, so an expired new one is an error. Without a rejection, credential
+		// uses even a credential that seems to have expired, because the local clock may be wrong.
 		err = fmt.Errorf("%w, and the new credential expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339))
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *plugin) run(ctx context.Context) (given *lwhttp.Credential, until time.
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
-		// The plugin may leave a child process behind, for example an agent.
+		// This error is no failure, because a plugin may leave a child process behind, for example an agent.
 		given, until, err = p.parse(printed.Bytes())
 	}
 	return given, until, err
@@ -239,8 +239,8 @@ func (p *plugin) parse(text []byte) (given *lwhttp.Credential, until time.Time, 
 	return given, until, nil
 }
 
-// failed returns an Error for a plugin that did not return a credential. Its hint is the installHint of a missing
-// plugin, or a suggestion to log in.
+// failed returns an Error for a plugin that did not return a credential. The Hint of the Error is the installHint if
+// the plugin is missing, and otherwise a suggestion to log in.
 func (p *plugin) failed(err error) *Error {
 	failed, install := p.at, ""
 	failed.Hint = "log in again, or run " + p.command + " manually"
@@ -251,7 +251,7 @@ func (p *plugin) failed(err error) *Error {
 		}
 	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
-		err = missing.Err // only the inner error, because the message already contains the command
+		err = missing.Err // only the inner error, because the outer message repeats the command
 	}
 	failed.err = fmt.Errorf("the credential plugin %s: %w%s", p.command, err, install)
 	return &failed

@@ -23,7 +23,7 @@ type body struct {
 	limit      int64
 	stopWatch  func() bool // stops context.AfterFunc, which closes the connection when ctx is done
 
-	// The timers run only during a Read, because only a Read can notice that the peer has sent data.
+	// The timers run only during a Read, because otherwise nothing would notice that the peer has sent data.
 	ping, silence *time.Timer
 
 	message    io.Reader // the message that is being read, or nil
@@ -33,7 +33,7 @@ type body struct {
 
 const (
 	pingInterval = 30 * time.Second // the client sends a ping after this time without data
-	pongTimeout  = 15 * time.Second // the client closes the connection if this time passes after the ping; as in transport/http
+	pongTimeout  = 15 * time.Second // this long after a ping without an answer, the client closes the connection; as in transport/http
 )
 
 func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int64) *body {
@@ -47,7 +47,7 @@ func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int
 	conn.SetPongHandler(func(string) error { b.restartTimers(); return nil })
 	conn.SetPingHandler(func(data string) error {
 		b.restartTimers()
-		// If it times out, Read returns lw.ErrSilent.
+		// If this write times out, Read returns lw.ErrSilent.
 		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(pongTimeout))
 		return nil
 	})

@@ -15,9 +15,9 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// connection is the upgraded connection of a watch in the form that gorilla/websocket expects. gorilla first repeats
-// the handshake on it: it writes the request that the HTTP transport has already sent, and reads the response that the
-// HTTP transport has already received.
+// connection is the upgraded connection of a watch in the form that gorilla/websocket expects. The HTTP transport has
+// already performed the handshake, but gorilla repeats it: it writes a handshake request, which Write discards, and
+// reads the response that the HTTP transport has received.
 type connection struct {
 	net.Conn // nil; its methods are never called, because gorilla uses only the methods below
 	upgraded io.ReadWriteCloser
@@ -84,5 +84,5 @@ func (c *connection) Close() error { return c.upgraded.Close() }
 // SetWriteDeadline sets the deadline of the next write. gorilla does not call it concurrently with Write.
 func (c *connection) SetWriteDeadline(t time.Time) error { c.deadline = t; return nil }
 
-// SetDeadline does nothing. gorilla calls it only for the handshake, which ends with its context.
+// SetDeadline does nothing. gorilla calls it only for the handshake, which the context of the request already limits.
 func (c *connection) SetDeadline(time.Time) error { return nil }

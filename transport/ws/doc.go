@@ -1,7 +1,7 @@
 // Package ws watches over WebSocket, for networks that block other streaming responses. Its [Transport] uses a
 // transport of package http for handshakes and for all requests other than watches.
 //
-// Each watch has its own connection, and so its own TLS session, file descriptor and local port, even if lists use
+// Each watch has a separate connection, with its own TLS session, file descriptor and local port, even if lists use
 // HTTP/2. A browser does not count WebSockets among its six connections per host. It limits them separately, to about
 // 200.
 //

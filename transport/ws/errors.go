@@ -15,9 +15,8 @@ const maxMessage = 64 << 20
 // io.ErrUnexpectedEOF instead.
 var errProtocol = errors.New("the server violated the WebSocket protocol")
 
-// errFIPS reports that GODEBUG=fips140=only forbids SHA-1, which the WebSocket handshake requires (RFC 6455). The
-// handshake does not use SHA-1 for security. errFIPS wraps [errors.ErrUnsupported], so package fallback falls back to
-// HTTP.
+// errFIPS reports that GODEBUG=fips140=only forbids SHA-1. The WebSocket handshake requires SHA-1 (RFC 6455), although
+// not for security. errFIPS wraps [errors.ErrUnsupported], so package fallback falls back to HTTP.
 var errFIPS error = unsupported("WebSocket needs SHA-1, which GODEBUG=fips140=only forbids")
 
 // errNotUpgraded reports that the server or a proxy answered the handshake incorrectly.

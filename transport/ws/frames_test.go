@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answering is an http.RoundTripper that accepts every upgrade. It returns conn as the upgraded connection, and the
-// field header as additional response headers.
+// answering is an http.RoundTripper that accepts every upgrade. Its response contains conn as the upgraded connection,
+// and header as additional headers.
 type answering struct {
 	conn   io.ReadWriteCloser
 	header http.Header

@@ -107,8 +107,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
 func (e *endless) Close() error                { return nil }
 
-// Endless empty frames must not use up memory. They do not end the watch, so only the context or the reader's idle
-// timeout can end it.
+// Endless empty frames must not use up memory. Empty frames do not end the watch, so only the context or the reader's
+// idle timeout can end it.
 func TestEndlessFrames(t *testing.T) {
 	const maxBytes = 1 << 20
 	for name, conn := range map[string]*endless{

@@ -37,9 +37,10 @@ type transport struct {
 //   - an error with the violation, if the server violated the protocol
 //   - the cause of ctx, if ctx is done
 //
-// Protobuf watches use HTTP, because newlines must not separate protobuf events. The transport returns a *[lw.StatusError] for
-// an error response to the handshake. It returns an error that wraps [errors.ErrUnsupported] if the server ignored the
-// upgrade or responded incorrectly, and for all watches that need WebSocket with GODEBUG=fips140=only.
+// Protobuf watches use HTTP, because newlines must not separate protobuf events. The transport returns a
+// *[lw.StatusError] for an error response to the handshake. It returns an error that wraps [errors.ErrUnsupported] if
+// the server ignored the upgrade or responded incorrectly. With GODEBUG=fips140=only, it returns such an error for
+// every watch that needs WebSocket.
 func New(base *lwhttp.Transport) lw.Transport { return &transport{base: base, limit: maxMessage} }
 
 func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
@@ -53,8 +54,8 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	dialer := websocket.Dialer{
 		// The buffers are small, because most watches are idle. Larger reads bypass the buffer.
 		ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8,
-		// The HTTP transport sends the handshake, because it handles credentials, TLS, proxies and redirects. Proxy
-		// receives gorilla's handshake request before gorilla dials.
+		// The HTTP transport sends the handshake, because it handles credentials, TLS, proxies and redirects. gorilla calls
+		// Proxy before it dials, so Proxy can pass gorilla's handshake request to the HTTP transport.
 		Proxy:          func(r *http.Request) (*url.URL, error) { return nil, c.upgrade(ctx, t.base, req, r.Header) },
 		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil },
 	}

@@ -23,10 +23,10 @@ type transport struct {
 // connection. The transport sends the token as a subprotocol, because a page cannot set headers. It sends all other
 // requests through base.
 //
-// The body of a watch contains the messages, joined by newlines. It ends with io.EOF if
-// the server closed with code 1000, like a kube-apiserver. It ends with an error that contains any other code, and with
-// io.ErrUnexpectedEOF if the connection broke. A page cannot slow the server down, so unread messages need a limit: if
-// they exceed 64 MiB, the body ends with [lw.ErrTooLarge].
+// The body of a watch contains the messages, joined by newlines. It ends with io.EOF if the server closed with code
+// 1000, like a kube-apiserver. If the server closed with another code, the body ends with an error that contains the
+// code. If the connection broke, it ends with io.ErrUnexpectedEOF. A page cannot slow the server down, so unread
+// messages need a limit: if they exceed 64 MiB, the body ends with [lw.ErrTooLarge].
 //
 // A page cannot see why a handshake was rejected. So Open sends the same request over HTTP and returns its error
 // response. If that request succeeds, Open tries the WebSocket once more, because Chrome cancels the first handshake
@@ -41,8 +41,8 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if !req.Watch {
 		return t.base.Open(ctx, req)
 	}
-	// Learns why the handshake failed; must end soon, because Firefox reports a response only after its first byte or
-	// its end.
+	// This request over HTTP shows why the handshake failed. It must end soon, because Firefox reports a response only
+	// after its first byte or its end.
 	probe := *req
 	query, _, _ := strings.Cut(req.Query, "&timeoutSeconds=") // lw adds the timeout last
 	probe.Query = query + "&timeoutSeconds=2"
@@ -66,8 +66,8 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return nil, errNotUpgraded
 }
 
-// A kube-apiserver accepts a token in a subprotocol only if the client offers another subprotocol, too. The server
-// selects the other subprotocol, whose name is arbitrary.
+// A kube-apiserver accepts a token in a subprotocol only if the client also offers another subprotocol, which the
+// server then selects. The name of this other subprotocol is arbitrary.
 const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 	otherProtocol = "listwatch.v1"

@@ -50,8 +50,8 @@ func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
 	}
 }
 
-// say returns a function that sends messages and then closes the WebSocket with a close code. For code 0, it closes the
-// connection without a close frame.
+// say returns a function that sends messages and then closes the WebSocket with a close code. If the code is 0, the
+// function closes the connection without a close frame.
 func say(code int, messages ...string) func(*websocket.Conn) {
 	return func(conn *websocket.Conn) {
 		for _, message := range messages {

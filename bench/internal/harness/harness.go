@@ -167,7 +167,7 @@ func Memory() (stats runtime.MemStats) {
 	return stats
 }
 
-// Heap returns the total size of live heap objects in bytes. It runs garbage collections first.
+// Heap returns the total size of live heap objects in bytes. It runs the garbage collector first.
 func Heap() float64 {
 	stats := Memory()
 	return float64(stats.HeapAlloc)

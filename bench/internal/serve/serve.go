@@ -156,7 +156,7 @@ func (s *Server) serveCounters(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.counters)
 }
 
-// ServeOrder orders events for every watch. The query parameter events is the number of events, and period is the time
+// ServeOrder makes every watch send events. The query parameter events is the number of events, and period is the time
 // between two events. ServeOrder first waits until a watch is open.
 func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 	events, badEvents := strconv.Atoi(r.FormValue("events"))

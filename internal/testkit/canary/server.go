@@ -113,7 +113,7 @@ func status(r *http.Request) string {
 		strings.Repeat("-", 3980), token, encoded)
 }
 
-// echo writes the Authorization and User-Agent headers in one line, because errors quote only the first line of a page.
+// echo writes the Authorization and User-Agent headers on one line, because errors quote only the first line of a page.
 func echo(w http.ResponseWriter, r *http.Request, code int) {
 	w.WriteHeader(code)
 	_, _ = io.WriteString(w, r.Header.Get("Authorization")+" was sent by "+r.Header.Get("User-Agent"))

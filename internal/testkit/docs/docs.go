@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Block is a fenced code block of a Markdown file.
+// Block is a fenced code block in a Markdown file.
 type Block struct {
 	File     string // path of the Markdown file, relative to the repository's root
 	Line     int    // line number of the first line after the opening fence

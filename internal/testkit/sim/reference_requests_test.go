@@ -173,7 +173,7 @@ func (r *reference) watch(streaming bool) ending {
 	return end
 }
 
-// following is the response to a watch or a streaming list.
+// A following value is the response to a watch or a streaming list.
 type following struct {
 	behind bool // the watch follows a streaming list in the same response
 	*reference

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// mostMiB is the maximum file size in MiB. Real tokens and certificates are much smaller, but a wrong path may lead to
-// a large file.
+// mostMiB is the maximum file size in MiB. Real tokens and certificates are much smaller. The limit exists because a
+// wrong path may lead to a large file.
 const mostMiB = 1
 
 // Read reads a regular file of at most 1 MiB. It follows symbolic links and does not block on named pipes. purpose
