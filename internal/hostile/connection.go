@@ -25,8 +25,8 @@ func (c *call) hijack() {
 	}()
 }
 
-// raw returns a step that takes over the connection, takes the step `write` to send arbitrary bytes, and closes the
-// connection. It works only over a network.
+// raw returns a step that takes over the connection, runs the step `write`, which can send arbitrary bytes, and closes
+// the connection. It works only over a network.
 func raw(write step) step { return do((*call).hijack, write, abort) }
 
 // say sends bytes over the connection that hijack has taken over.

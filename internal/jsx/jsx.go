@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// wasm/glue.js implements these functions. These functions do not retain their arguments.
+// wasm/glue.js implements these functions. The functions do not retain their arguments.
 
 //go:wasmimport listwatch open
 func open(url string) (id int32)

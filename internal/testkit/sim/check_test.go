@@ -63,7 +63,7 @@ type checker struct {
 
 const (
 	lookSlack = 10500 * time.Millisecond // maximum time between two checks by the engine's watchdog
-	timeout   = 90 * time.Second         // the same for any other request; the watchdog adds up to lookSlack
+	timeout   = 90 * time.Second         // maximum time without data in a request other than a watch; lookSlack is added
 	idleLimit = 150 * time.Second        // maximum time without data before the engine ends a watch
 )
 

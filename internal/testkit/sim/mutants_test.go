@@ -56,8 +56,8 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// naiveFold applies events to a map, like the stores of other clients. Like those clients, it has bugs: one if sweeps
-// is false, one if begins is false, and one if hasty is true.
+// naiveFold applies events to a map, like the stores of other clients. Like those clients, it can have bugs: one if
+// sweeps is false, one if begins is false, and one if hasty is true.
 type naiveFold struct {
 	sweeps bool // deletes objects that a list does not contain
 	begins bool // forgets the objects of an unfinished list when another list starts

@@ -12,7 +12,7 @@ import (
 )
 
 // Proxy is a proxy server for tests. The function connects to the address that a client requests, for example
-// "k8s.example:6443". user is "name:password", or "" if the client sends no credentials. Its ServeHTTP method
+// "k8s.example:6443". user is "name:password", or "" if the client sends no credentials. The ServeHTTP method
 // implements HTTP CONNECT, and ServeSocks implements SOCKS5 (RFC 1928) for clients with a password (RFC 1929).
 type Proxy func(address, user string) (net.Conn, error)
 

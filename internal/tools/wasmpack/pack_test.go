@@ -148,8 +148,8 @@ func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	require.Equal(t, calls.FindAllString(plain, -1), calls.FindAllString(packed, -1))
 }
 
-// TestPanics runs in the packed program. [TestPackedProgramPrintsFunctionNamesInTraces] compares the traces that it
-// prints.
+// TestPanics runs as a separate program, before and after Pack. [TestPackedProgramPrintsFunctionNamesInTraces] compares
+// the traces that the two programs print.
 func TestPanics(t *testing.T) {
 	if os.Args[len(os.Args)-1] == "panic" {
 		fall(10000, "bottom")
