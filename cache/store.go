@@ -32,8 +32,8 @@ type Store[T any] struct {
 	// epoch makes snapshots cheap. A snapshot shares all nodes of state with the store and starts a new epoch. A later write
 	// recognizes the shared nodes by their older epoch, and copies them before it changes them.
 	epoch uint64
-	// snapshot is the snapshot of the current state, or nil if there is none. All calls of Snapshot before the next
-	// write return it.
+	// snapshot is the last snapshot, or nil if a write has changed the state since. All calls of Snapshot before the
+	// next write return the same snapshot.
 	snapshot atomic.Pointer[Snapshot[T]]
 	// beforeList is the snapshot of the state before the current list. During a list, Snapshot returns it, because the store
 	// then mixes objects of two resourceVersions. It is nil if no list is in progress.

@@ -18,7 +18,7 @@ const (
 	resource  = "configmaps"
 )
 
-// line is a line of a driver's output.
+// line is the JSON format of one line of a driver's output.
 type line struct {
 	Type            string `json:"type"`
 	Key             string `json:"key"`
@@ -39,7 +39,7 @@ type line struct {
 // driver's copy is current.
 type identity struct{ version, uid string }
 
-// request is a request that reached the server.
+// request describes one of the client's requests that reached the server.
 type request struct {
 	at   time.Time
 	page bool   // whether the request asks for a later page of a list; such requests do not count as load

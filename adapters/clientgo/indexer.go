@@ -38,7 +38,7 @@ type indexSet struct {
 	maxLabelEntries int // the constant, except in tests
 }
 
-// index is an index from AddIndexers, together with its index function.
+// index is an index that AddIndexers has created, together with the caller's index function.
 type index struct {
 	of cache.IndexFunc
 	*lwcache.Index[*object, string]

@@ -391,7 +391,7 @@ func (c *Catalog) names(ctx context.Context, of *lw.Client[Packed], limit int) (
 	return names, err
 }
 
-// status returns the status. The caller must hold the catalog's lock.
+// status returns a Status that describes the collection now. The caller must hold the catalog's lock.
 func (n *collection) status() Status {
 	var bytes int64
 	for _, object := range n.Store().List() {

@@ -116,7 +116,7 @@ func (w *world) checkBudget() {
 	}
 }
 
-// collectionOf returns the collection of a list or watch.
+// collectionOf returns the collection that a list or watch request addresses. ok is false for other requests.
 func collectionOf(r lwtest.Request) (namespace, plural string, ok bool) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if len(parts) < 3 || parts[0] == "apis" && len(parts) < 4 {

@@ -14,7 +14,7 @@ import (
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// line is a line of the output. The suite reads the same format from all drivers.
+// line is the JSON format of one output line. The suite reads the same format from all drivers.
 type line struct {
 	Type            string `json:"type"`
 	Key             string `json:"key,omitempty"`
