@@ -193,8 +193,8 @@ type fieldPath [3]string
 // owner is the manager that last changed a field.
 type owner struct{ manager, time string }
 
-// own returns the owner of each field in f. If a field differs from old, its owner becomes the manager that is passed.
-// All other fields keep their owners from old. For a new object, old is nil.
+// own returns the owner of each field in f. If a field differs from old, its owner becomes the given manager. All other
+// fields keep their owners from old. For a new object, old is nil.
 func own(old *object, f fields, manager, now string) map[fieldPath]owner {
 	var before map[fieldPath]any
 	if old != nil {

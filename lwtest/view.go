@@ -136,7 +136,7 @@ type column struct {
 	Priority int    // if greater than zero, kubectl shows the column only with -o wide
 }
 
-// ageColumn is the default. Tables use this column if the definition of a resource has no printer columns.
+// ageColumn is the default column. Tables use it if the definition of a resource has no printer columns.
 var ageColumn = []column{{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}}
 
 // table returns an encoded Table with one row per object. With includeObject=None, rows contain no metadata. The row of

@@ -117,7 +117,7 @@ type informer struct {
 	extras      Extras
 	meter       cache.Store      // nil if the informer has no identifier
 	cause       error            // why the informer was last interrupted; only the goroutine of Run uses cause and reported
-	reported    bool             // whether client-go would call its watch error handler for cause, so that warn need not log it
+	reported    bool             // whether client-go would call its watch error handler for cause; if so, warn does not log cause
 	reflector   *cache.Reflector // never runs; the watch error handler receives it to identify the informer
 
 	mutations cache.MutationDetector // does nothing unless the environment variable KUBE_CACHE_MUTATION_DETECTOR is true

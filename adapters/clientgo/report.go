@@ -18,11 +18,11 @@ import (
 
 // attempt describes an informer's current request, and decides which failures to report. It imitates client-go, which
 // tries a streaming list and then an ordinary list, and reports only a failure of the ordinary list. client-go reports
-// a failed watch only if the server rejected it, and waits silently while the server refuses connections or asks it to
-// wait.
+// a failed watch only if the server rejected it, and waits silently while the server refuses connections or asks the
+// client to wait.
 type attempt struct {
 	kind     requestKind
-	latest   bool // whether the request is for the first page of a list of the latest state; client-go reports even its expiry
+	latest   bool // whether the request is for the first page of a list of the latest state; for such a request, client-go reports even an Expired error
 	opened   bool // whether the response to a watch or a streaming list has begun
 	failures int  // number of consecutive failures since the last complete list or open watch
 	failed   bool // whether this request has failed

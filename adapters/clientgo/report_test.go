@@ -27,15 +27,15 @@ import (
 // outage is a server failure that an informer has to survive.
 type outage struct {
 	lists bool                      // whether the server has no streaming lists
-	late  bool                      // whether it begins after the first list, when the server closes all watches
+	late  bool                      // whether the outage begins after the first list; the server then closes all watches
 	match func(lwtest.Request) bool // failing requests; nil means all
-	times int                       // number of failing requests, or -1 to fail until the informer reports an error
+	times int                       // number of failing requests, or -1 if requests fail until the informer reports an error
 	fault lwtest.Fault
-	act   func(*lwtest.Server) // instead of fault
+	act   func(*lwtest.Server) // causes the outage, instead of fault
 
 	reports string // reported errors without repetitions, both in calls to the watch error handler and in the log
-	warns   bool   // whether client-go logs it as a warning of level 0
-	informs bool   // whether this package logs it as information of level 0
+	warns   bool   // whether client-go logs the outage as a warning of level 0
+	informs bool   // whether this package logs the outage as information of level 0
 }
 
 func isStream(r lwtest.Request) bool { return r.URL.Query().Has("sendInitialEvents") }

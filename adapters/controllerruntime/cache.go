@@ -116,9 +116,9 @@ func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) e
 	return c.Cache.RemoveInformer(ctx, obj)
 }
 
-// Get implements [client.Reader]. If the options disable the deep copy, Get does not pass this on, because the object
-// is decoded only when it is copied. Instead, Get asks the informer for a copy that shares nested values with other
-// readers.
+// Get implements [client.Reader]. If an option disables the deep copy, Get does not pass the option on, because the
+// object is decoded only when it is copied. Instead, Get asks the informer for a copy that shares nested values with
+// other readers.
 func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	all := (&client.GetOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))

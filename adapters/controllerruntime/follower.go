@@ -89,7 +89,7 @@ type write struct {
 	version string // the store contains the write when it has reached this resourceVersion; "" if that is unknown
 	absent  bool   // the collection no longer contains the object, because it was deleted or no longer matches the selectors
 	uid     string // of the deleted object, or "" if unknown
-	seen    bool   // the store has contained an object with this UID, so its absence shows that the deletion has arrived
+	seen    bool   // the store has contained the object with this UID; if it no longer does, the deletion has arrived
 	asked   bool   // version and absent are the server's answer to consistentClient.ask, so reads do not ask again
 }
 

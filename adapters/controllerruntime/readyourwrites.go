@@ -229,8 +229,8 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 			healthy := min(now.Sub(began), now.Sub(state.Since))
 			left = min(left, healthyTimeout-healthy)
 			// Only the server can settle a write whose result is unknown. After askAfter, wait also asks the server
-			// about other writes. For example, the informer receives no event if the object does not match its
-			// selector.
+			// about other writes. For example, the informer receives no event if the object does not match the
+			// informer's selector.
 			ask = !w.asked && now.Sub(asked) >= askAfter && (w.unknown() || healthy >= askAfter)
 		}
 		switch {

@@ -591,7 +591,7 @@ func TestReadsEndInTime(t *testing.T) {
 }
 
 // TestServerIsAskedOnce checks when a read asks the server. If the result of a write is unknown, the read must ask at
-// once, and otherwise after a second. It must not ask again.
+// once. Otherwise, it must ask after a second. It must not ask again.
 func TestServerIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSchedule(t, 1, 30*time.Second)

@@ -131,7 +131,7 @@ func TestReadReturnsStaleReadError(t *testing.T) {
 	require.Equal(t, "shop/a", stale.Key.String())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorContains(t, err, "the cache does not contain the last write to ConfigMap shop/a yet; its watch is live")
-	// Other objects, other namespaces, and reads with the option do not wait.
+	// Reads of other objects, reads in other namespaces and reads with the option do not wait.
 	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.ConfigMap{})))
 	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace("other")))
 	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}, client.DisableReadYourWritesConsistency))

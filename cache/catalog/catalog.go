@@ -96,10 +96,10 @@ const (
 	maxLists  = 16              // limit on all first lists, including those that Options.MaxLists no longer counts
 	shortList = 2 * time.Second // after this time, a list no longer counts towards Options.MaxLists
 
-	discoverEvery = time.Minute      // while watches of the definitions report new types
-	pollEvery     = 5 * time.Second  // without these watches, or after an error; a request with an ETag costs the server little
-	settleEvery   = time.Second      // after a sign of a new type, because the server's discovery lags behind its definitions
-	settleFor     = 15 * time.Second // how long discovery may lag behind
+	discoverEvery = time.Minute      // time between discoveries while watches of the definitions report new types
+	pollEvery     = 5 * time.Second  // the same without these watches, or after an error; a request with an ETag costs the server little
+	settleEvery   = time.Second      // the same after a sign of a new type, because the server's discovery lags behind its definitions
+	settleFor     = 15 * time.Second // how long the server's discovery may lag behind its definitions
 )
 
 // Catalog follows the types of a server. All methods may be called concurrently.
