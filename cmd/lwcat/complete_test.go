@@ -190,7 +190,7 @@ func shellCompletions(shell string) map[string]string {
 		all["--resume=ku"] = "--resume=kube.config"
 	}
 	if shell == "bash" { // bash replaces only the text after the last = or :
-		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff jsonl jsonpath= line name wide wire yaml"
+		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff json jsonl jsonpath= line name wide wire yaml"
 		all["--kubeconfig ku"], all["--resume=ku"] = "", "" // bash completes files itself
 		all["pods,se"] = ""                                 // bash prints nothing, because cobra's script escapes the comma before it compares words
 	}

@@ -128,7 +128,7 @@ func TestJSONPath(t *testing.T) {
 
 func TestInvalidFormats(t *testing.T) {
 	for spec, want := range map[string]string{
-		"x":                             `unknown output format "x"; the formats are jsonl, wire`,
+		"x":                             `unknown output format "x"; the formats are jsonl, json, wire`,
 		"jsonl=x":                       `output format jsonl takes no argument, but got "x"`,
 		"jsonl-file=x":                  `unknown output format "jsonl-file"`,
 		"jsonpath":                      "output format jsonpath needs an argument: jsonpath=TEMPLATE",
