@@ -56,8 +56,8 @@ func (c RawCodec) Identity() Identity[*Object] {
 // KeepManagedFields in [ClientOptions]. Otherwise [NewClient] returns an error.
 //
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
-// elements, so that their indexes stay valid. If a path leads into a string, an array or an object of an unexpected
-// type, that value becomes empty. Other values of an unexpected type stay unchanged.
+// elements, so that their indexes stay valid. A value along a path may have an unexpected type. A string, array or
+// object then becomes empty, and any other value stays unchanged.
 func Project(paths ...string) (RawCodec, error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
@@ -139,7 +139,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 
 // mark adds a path to the selection f and returns the resulting selection. It may modify f. leaf is the selection for
 // the value at the end of the path: nil keeps that value, and selectNone drops it. Siblings along the path get the
-// opposite selection, unless another path has already selected them.
+// opposite selection if no other path has selected them.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	if f == leaf || len(steps) == 0 {
 		return leaf

@@ -237,7 +237,8 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done cuts the member that the scanner has just read, unless the selection `keep` includes a part of its value.
+// done cuts the member that the scanner has just read. If the selection `keep` includes the member's value or a part of
+// it, done keeps the member.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != selectNone {

@@ -96,8 +96,9 @@ func (m *machine) next(now moment) (opts ListOptions) {
 	opts.LabelSelector, opts.FieldSelector = m.opts.LabelSelector, m.opts.FieldSelector
 	switch m.state {
 	case listing:
-		// A limit makes the server bypass its watch cache and read from storage, unless the resourceVersion is "" or "0". So
-		// for any other resourceVersion, the machine sets a limit only if the server seems to have no watch cache.
+		// If the resourceVersion is neither "" nor "0", a limit makes the server bypass its watch cache and read from
+		// storage. For such a resourceVersion, the machine therefore sets a limit only if the server seems to have no watch
+		// cache.
 		if !m.whole && (m.server.pages.Load() || m.token != "" || m.from == "" || m.from == "0") {
 			opts.Limit = m.policy.pageSize
 		}
@@ -335,7 +336,7 @@ func (m *machine) completeList(now moment, version string) {
 	m.startWatch(now)
 }
 
-// startWatch makes the machine watch. heard is the last time at which the server confirmed machine.version.
+// startWatch makes the machine watch. `heard` is the last time at which the server confirmed machine.version.
 func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }

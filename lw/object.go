@@ -205,8 +205,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns the JSON of the kind and apiVersion members if the object lacks them, as items in lists of built-in
-// types do. kind comes first, as in watch events.
+// prefix returns the JSON of the kind and apiVersion members that are missing in the object. For example, items in
+// lists of built-in types have neither. The kind comes first, as in watch events.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:

@@ -117,10 +117,10 @@ func (p *policy) budgetDelay(now moment) time.Duration {
 	return max(0, p.budgetFull-now-(requestBurst-1)*requestEvery)
 }
 
-// charge counts objects of a list towards the limit on lists. begun is when the request started, and before is the
-// number of objects of this list that were charged earlier. A list of p.large objects or more counts as one. Smaller
-// lists add up, and count as one when they have delivered p.large objects together. So a small collection recovers
-// quickly even if its server restarts many times.
+// charge counts objects of a list towards the limit on lists. `begun` is the time at which the request started.
+// `before` is the number of objects of this list that were charged earlier. A list of p.large objects or more counts as
+// one. Smaller lists add up, and count as one when they have delivered p.large objects together. So a small collection
+// recovers quickly even if its server restarts many times.
 func (p *policy) charge(begun moment, before, objects int) {
 	p.small += min(before+objects, p.large) - min(before, p.large)
 	if p.small < p.large {

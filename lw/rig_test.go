@@ -54,8 +54,8 @@ func (r *machineHarness) options() ListOptions {
 	return m.next(r.now)
 }
 
-// ask starts the next request. If that is a check after a broken connection, ask lets it succeed and starts the request
-// after it.
+// ask starts the next request. If that is a check after a broken connection, ask lets the check succeed and starts the
+// request that follows.
 func (r *machineHarness) ask() {
 	if r.next(r.now); r.state == checking {
 		require.Nil(r, r.check(r.version, false))
@@ -63,7 +63,8 @@ func (r *machineHarness) ask() {
 	}
 }
 
-// check delivers the response to a check. refuted means that its object contradicts the caller's state.
+// check delivers the response to a check. `refuted` means that the object in the response contradicts the caller's
+// state.
 func (r *machineHarness) check(version string, refuted bool) *Interruption {
 	return r.do(response{version: version, start: Key{Name: "a"}, objects: 1, refuted: refuted})
 }
@@ -76,7 +77,7 @@ func (r *machineHarness) rest() *machineHarness {
 	return r
 }
 
-// page requests a list and delivers one page as the response. first is the name of the page's first object.
+// page requests a list and delivers one page as the response. `first` is the name of the page's first object.
 func (r *machineHarness) page(version, token, first string, objects int) *Interruption {
 	r.ask()
 	return r.do(response{version: version, token: token, start: Key{Name: first}, objects: objects})

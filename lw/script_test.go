@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// scriptedTransport is a transport that answers each request with the next element of answers. Checks after a broken
-// connection succeed and are not part of the script, unless checks is set.
+// scriptedTransport is a transport that answers each request with the next element of answers. If `checks` is not set,
+// checks after a broken connection succeed and are not part of the script.
 type scriptedTransport struct {
 	t        *testing.T
 	checks   bool

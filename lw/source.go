@@ -105,10 +105,10 @@ type ListOptions struct {
 	replaces bool // the caller has objects that a list of another collection would delete, so the list's kind must be checked
 }
 
-// PassLookup returns options that permit the use of [Held.Lookup] to the source `to` instead of the source `from`. A
-// ListerWatcher that wraps another source and returns its objects unchanged calls PassLookup(wrapper, wrapped), so that
-// the wrapped source can reuse the caller's objects. A wrapper that changes objects must not call it, because the
-// caller then holds changed objects.
+// PassLookup returns options with which the source `to` may use [Held.Lookup] instead of the source `from`. If a
+// ListerWatcher wraps another source and returns that source's objects unchanged, it can call PassLookup(wrapper,
+// wrapped). The wrapped source can then reuse the caller's objects. A wrapper that changes objects must not call
+// PassLookup, because the caller then holds changed objects.
 func (o ListOptions) PassLookup(from, to any) ListOptions {
 	if o.lookup != nil && o.holder == from {
 		o.holder = to

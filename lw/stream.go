@@ -62,9 +62,9 @@ type Held struct {
 	ResourceVersion string
 
 	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
-	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. first is
-	// an object that the server returned for the collection, or nil if the collection is empty. If Verify returns
-	// false, the stream relists. If Verify is nil, the stream compares only resourceVersions.
+	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. The
+	// argument `first` is an object that the server returned for the collection, or nil if the collection is empty. If
+	// Verify returns false, the stream relists. If Verify is nil, the stream compares only resourceVersions.
 	Verify func(first Keyed) bool
 
 	// Lookup returns the object that the caller holds with this key, UID and resourceVersion. A [Client] then yields
@@ -265,7 +265,7 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 }
 
 // deliver yields a watch event to the caller. If the event begins or ends a list or begins a watch, deliver also yields
-// ListStarted, Synced or WatchStarted. before is the stream's resourceVersion before the event. deliver returns false
+// ListStarted, Synced or WatchStarted. `before` is the stream's resourceVersion before the event. deliver returns false
 // if the sequence is over.
 func (e *engine[T]) deliver(event *Event[T], meaning meaning, before string) bool {
 	switch meaning {

@@ -57,8 +57,8 @@ type redacted struct {
 func (r *redacted) Error() string        { return r.text }
 func (r *redacted) Is(target error) bool { return r.is(target) }
 
-// forms returns the secrets in plain text and in base64. If other text precedes a secret, its base64 encoding depends
-// on the number of preceding bytes, so each secret has three base64 forms.
+// forms returns the secrets in plain text and in base64. If other text precedes a secret, the base64 encoding of the
+// secret depends on the number of preceding bytes, so each secret has three base64 forms.
 func (s Secrets) forms() (forms []string) {
 	for _, secret := range s {
 		if secret != "" {

@@ -36,7 +36,7 @@ func (e *fieldError) inMember(name string, object reflect.Type, value string) {
 // inElement adds the index of an array element to the path of the field.
 func (e *fieldError) inElement(i int) { e.field = "[" + strconv.Itoa(i) + "]" + e.field }
 
-// pathStep escapes a member name for use in a field path. safe is false if the name must not be logged, because it is
+// pathStep escapes a member name for use in a field path. `safe` is false if the name must not be logged, because it is
 // unprintable or longer than any label key.
 func pathStep(name string) (step string, safe bool) {
 	const longest = 253 + 1 + 63

@@ -283,7 +283,7 @@ func (r *anyReader) begins(c byte, into reflect.Value) bool {
 	return false
 }
 
-// fail records that a value does not fit its type. found describes the value.
+// fail records that a value does not fit its type. `found` describes the value.
 func (r *anyReader) fail(t reflect.Type, found string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

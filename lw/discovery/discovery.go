@@ -145,8 +145,8 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 }
 
 // read reads all types in an APIGroupDiscoveryList. If a group version is stale, for example because its aggregated
-// server is down, the list contains the types that the server last knew. read keeps these types in all, and records in
-// missing that they may be outdated.
+// server is down, the list contains the types that the server last knew. read keeps these types in d.all, and records
+// in d.missing that they may be outdated.
 func (d *document) read(list lw.Value) {
 	for item := range list.Member("items").Elements() {
 		group := stringAt(item, "metadata.name")

@@ -167,9 +167,9 @@ func (a *attempt) Close() error {
 	return a.ReadCloser.Close()
 }
 
-// switchFrom switches to the other transport unless another stream has already done so, and reports the switch.
-// [lw.ErrSilent] does not cause a switch from a transport that has delivered data, because any connection can break
-// silently.
+// switchFrom switches to the other transport and reports the switch. If another stream has already switched, it does
+// nothing. [lw.ErrSilent] does not cause a switch from a transport that has delivered data, because any connection can
+// break silently.
 func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
 	c := t.choice
 	c.mu.Lock()

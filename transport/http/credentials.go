@@ -45,7 +45,7 @@ func (t *state) credentials(ctx context.Context, sameOrigin bool) (credentials, 
 }
 
 // callCredentialFunc calls the CredentialFunc. It returns the function's token, and round trippers that use the
-// function's client certificate. rejected is the credential that caused a 401, or nil for a first attempt.
+// function's client certificate. `rejected` is the credential that caused a 401, or nil for a first attempt.
 func (t *state) callCredentialFunc(ctx context.Context, rejected *Credential) (credentials, error) {
 	given, err := t.opts.CredentialFunc(ctx, rejected)
 	if err != nil {
@@ -114,9 +114,9 @@ func (t *state) current(ctx context.Context, used credentials) (credentials, err
 	}
 }
 
-// check returns the credentials in use for a request. due reports whether these credentials may be out of date. This is
-// the case if used.credential contains another certificate, if a request with these credentials has failed, or if the
-// files were last read at least a minute ago.
+// check returns the credentials in use for a request. `due` reports whether these credentials may be out of date. This
+// is the case if used.credential contains another certificate, if a request with these credentials has failed, or if
+// the files were last read at least a minute ago.
 func (t *state) check(used credentials) (now credentials, due bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -79,7 +79,8 @@ var errNoPermit = errors.New("http: no connection is available for the request")
 
 type permitKey struct{}
 
-// withPermit wraps a dial function. The returned function fails with errNoPermit unless the request holds a permit.
+// withPermit wraps a dial function. If the request does not hold a permit, the returned function fails with
+// errNoPermit.
 func withPermit(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if p, ok := ctx.Value(permitKey{}).(*permit); ok && !p.held.Load() {

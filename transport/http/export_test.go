@@ -11,7 +11,8 @@ import (
 // because each roundTrippers value has its own connections.
 type RoundTrippers = roundTrippers
 
-// Current returns the round trippers for a request. failed is nil, or the round trippers of a failed first attempt.
+// Current returns the round trippers for a request. `failed` contains the round trippers of a failed first attempt, or
+// is nil.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 	now, err := t.state.current(context.Background(), credentials{roundTrippers: failed})
 	if err != nil {

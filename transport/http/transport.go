@@ -156,9 +156,8 @@ func (t *state) request(ctx context.Context, req *lw.Request, header http.Header
 		request.Header.Set("If-None-Match", req.IfNoneMatch)
 	}
 	if req.Watch {
-		// With gzip, each event would be delayed until the next event, because Kubernetes 1.37 sends each flush of a
-		// streaming list as a gzip member, and compress/gzip returns the end of a member only after the start of the next
-		// one.
+		// With gzip, each event would be delayed until the next event: Kubernetes 1.37 sends each flush of a streaming list
+		// as a gzip member, and compress/gzip returns the end of a member only after the start of the next one.
 		request.Header.Set("Accept-Encoding", "identity")
 	}
 	for name, values := range header {

@@ -69,7 +69,7 @@ type plugin struct {
 
 func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
 
-// user returns the user fields of a kubeconfig that runs this plugin. more contains additional exec fields.
+// user returns the user fields of a kubeconfig that runs this plugin. `more` contains additional exec fields.
 func (p *plugin) user(more string) string {
 	if !strings.Contains(more, "apiVersion") {
 		more += ", apiVersion: client.authentication.k8s.io/v1"

@@ -146,8 +146,8 @@ func (l *loader) selectContext() {
 	}
 }
 
-// find returns the fields of the entry with this name, or empty fields if name is "". option is the name from the
-// caller's options, or "". An unknown name is normally a mistake. optional is set if the caller's options replace the
+// find returns the fields of the entry with this name, or empty fields if name is "". `option` is the name from the
+// caller's options, or "". An unknown name is normally a mistake. `optional` is set if the caller's options replace the
 // entry. An unknown name is then a mistake only if it comes from the options.
 func (l *loader) find(kind, name, option string, optional bool) *fields {
 	if entry := l.entries[kind][name]; entry != nil {

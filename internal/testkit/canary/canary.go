@@ -41,7 +41,7 @@ func (s Secrets) In(text string) (found []string) {
 	return found
 }
 
-// Absent fails the test if text contains a secret. where describes where text comes from.
+// Absent fails the test if text contains a secret. `where` describes the origin of text.
 func (s Secrets) Absent(t testing.TB, where, text string) {
 	t.Helper()
 	if found := s.In(text); found != nil {

@@ -80,7 +80,7 @@ func (c command) watches() int {
 var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +
 	`\b[0-9.]+(?:µs|ms|s|m|h)\b|[ \t]+|\d+`)
 
-// pattern returns a regular expression that matches the printed output. shown is the output in the document. Times,
+// pattern returns a regular expression that matches the printed output. `shown` is the output in the document. Times,
 // durations, UIDs and the width of spaces may differ. "…" represents any text or, alone on a line, any lines. If shown
 // is empty, any output matches. A command that must be interrupted may print more than the document shows. In a block
 // marked "like", numbers may differ and lines may be added.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of an installed program. If the program is missing, Program calls [Missing]. enable explains
-// how to install it, for example "on Debian: apt install fish".
+// Program returns the path of an installed program. If the program is missing, Program calls [Missing]. `enable`
+// explains how to install it, for example "on Debian: apt install fish".
 func Program(t testing.TB, name, enable string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -63,7 +63,7 @@ func (b *budget) wait(now time.Time) time.Duration {
 	return max(0, 2*time.Second-b.tokens)
 }
 
-// page records the object keys on a page and reports whether any key is new in the list. first is set for the first
+// page records the object keys on a page and reports whether any key is new in the list. `first` is set for the first
 // page.
 func (b *budget) page(keys []string, first bool) (news bool) {
 	if first || b.seen == nil {

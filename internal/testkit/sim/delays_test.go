@@ -21,8 +21,8 @@ type delays struct {
 	spreads, still int // number of delays after healthy watches, and how many of them were zero
 }
 
-// broke compares an interruption with the oracle's prediction. allowed is how much delay the request budget may
-// add.
+// broke compares an interruption with the oracle's prediction. `allowed` is the maximum delay that the request budget
+// may add.
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
@@ -57,7 +57,7 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 	}
 }
 
-// spread checks the delay after a healthy watch. life and longer are the shortest and the longest time that the
+// spread checks the delay after a healthy watch. `life` and `longer` are the shortest and the longest time that the
 // watch may have lasted.
 func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)

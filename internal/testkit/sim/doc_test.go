@@ -93,7 +93,7 @@
 //
 // In one of eight seeds, the server sends events or lists without resourceVersions, or sends the initial-events-end
 // bookmark before the objects. The next event is then unpredictable, so the exact checks are disabled (checker.loose).
-// The other checks remain: relists only delete objects that the server's list lacks, applying the changes results
+// The other checks remain: relists only delete objects that are not in the server's list, applying the changes results
 // in the content of the store, all rules for requests and delays hold, and the store converges.
 //
 // # Time to converge

@@ -67,7 +67,7 @@ func (s *server) circle(revision int64, start string, turn, limit int) (string, 
 	return s.page(revision, start, limit), revision
 }
 
-// token returns a continue token. turn makes tokens for the same page differ.
+// token returns a continue token. `turn` makes successive tokens for the same page differ.
 func token(revision int64, start string, turn int) string {
 	return strconv.FormatInt(revision, 10) + ":" + start + "#" + strconv.Itoa(turn)
 }

@@ -59,7 +59,7 @@ func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	}
 }
 
-// begins checks a stream's first request. resumes is set if it is a watch.
+// begins checks a stream's first request. `resumes` is set if that request is a watch.
 func (c *checker) begins(resumes bool) {
 	if c.first = false; !resumes {
 		return
@@ -174,7 +174,7 @@ func (c *checker) known(revision int64) bool {
 	return false
 }
 
-// serverRestored records that a backup was restored. lost is the first revision that the restore undid. The engine
+// serverRestored records that a backup was restored. `lost` is the first revision that the restore undid. The engine
 // may have read this revision without reporting it.
 func (c *checker) serverRestored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
@@ -182,7 +182,7 @@ func (c *checker) serverRestored(bump bool, lost claim) {
 	}
 }
 
-// ended checks the state when a stream ends. stopped is when the context was done, or zero.
+// ended checks the state when a stream ends. `stopped` is the time at which the context was done, or zero.
 func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return
@@ -208,7 +208,7 @@ func (c *checker) begin(run Subject) {
 	}
 }
 
-// reborn resets the checker for a restarted process. saved reports whether the process has a saved state.
+// reborn resets the checker for a restarted process. `saved` reports whether the process has a saved state.
 func (c *checker) reborn(saved bool) {
 	c.fold, c.listing, c.unversioned = map[lw.Key]*lw.Object{}, false, false
 	if c.saved = saved; !saved {

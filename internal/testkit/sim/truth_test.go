@@ -81,7 +81,7 @@ type claim struct {
 	revision int64
 }
 
-// lost reports whether a restore has undone the claimed revision. now is the current incarnation.
+// lost reports whether a restore has undone the claimed revision. `now` is the current incarnation.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

@@ -114,8 +114,8 @@ func (w *stream) begin(q query, now time.Time) error {
 	return w.follow(w.sent)
 }
 
-// pump returns the data that the server sends now, and whether it then closes the watch. next is when more data may
-// be due.
+// pump returns the data that the server sends now, and whether it then closes the watch. `next` is the time at which
+// more data may be due.
 func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if w.final {
 		if w.mark.After(now) {
@@ -149,8 +149,8 @@ func (w *stream) encoded(event string) string {
 	return event
 }
 
-// events returns the unsent events that the watch cache has received. lost means that unsent events were compacted, so
-// the server closes the watch.
+// events returns the unsent events that the watch cache has received. `lost` means that unsent events were compacted,
+// so that the server must close the watch.
 func (w *stream) events() (text string, lost bool) {
 	var all strings.Builder
 	for {

@@ -12,7 +12,7 @@ import (
 
 const testLimit = 64 << 20
 
-// skipText returns an error unless text is a single valid JSON value.
+// skipText returns nil if text is a single valid JSON value, and otherwise an error.
 func skipText(text string) error {
 	r := NewText([]byte(text), testLimit)
 	r.Mark()
