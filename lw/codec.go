@@ -174,8 +174,8 @@ func (c RawCodec) namesManagedFields() bool {
 	return slices.ContainsFunc(c.keep.members[0].keep.members, func(f field) bool { return f.name == "managedFields" })
 }
 
-// fields selects parts of a JSON value. A nil *fields keeps the whole value. Otherwise it contains a selection for each
-// member of an object, and one selection for all elements of an array.
+// fields selects parts of a JSON value. A nil *fields keeps the whole value. Any other *fields contains a selection for
+// each member of an object, and one selection for all elements of an array.
 type fields struct {
 	members  []field
 	others   *fields // selection for members whose names are not in members

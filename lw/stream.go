@@ -214,9 +214,8 @@ func (e *engine[T]) list() error {
 }
 
 // watch makes one watch request, which may begin with a streaming list. It returns ErrWatchClosed after a clean close.
-// Because a program may have thousands of idle watches, their stacks must stay small, and a goroutine's stack doubles
-// when it is full. So watch leaves all work that needs a large stack frame to functions that return before the next
-// read.
+// A program may have thousands of idle watches, so their stacks must stay small. A goroutine's stack doubles when it is
+// full. Therefore, watch leaves all work that needs a large stack frame to functions that return before the next read.
 func (e *engine[T]) watch() error {
 	opts, ctx, dog := e.open()
 	defer dog.stop()

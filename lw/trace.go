@@ -41,7 +41,7 @@ func WithTrace(ctx context.Context, trace *Trace) context.Context {
 type traceKey struct{}
 
 // ContextTrace returns the trace of ctx, or a Trace without functions if ctx has none. It never returns nil. A
-// Transport uses it to report to its caller's trace.
+// Transport calls ContextTrace to find the trace of its caller.
 func ContextTrace(ctx context.Context) *Trace {
 	if trace, ok := ctx.Value(traceKey{}).(*Trace); ok && trace != nil {
 		return trace

@@ -32,7 +32,7 @@ type Request struct {
 	IfNoneMatch string
 }
 
-// Response is a successful response. The caller reads the body from it and must close it.
+// Response is the response to a successful [Request]. The caller reads the response body from it and must close it.
 type Response struct {
 	io.ReadCloser // response body
 

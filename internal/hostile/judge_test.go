@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// request is a request of the stream under test.
+// request records a request that the stream under test has sent.
 type request struct {
 	at   time.Time
 	kind string // "list", "page", "stream", "watch" or "check"

@@ -195,7 +195,7 @@ func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
 }
 
 // Kubernetes decodes duplicate members like encoding/json. A null leaves strings and numbers unchanged, and structs and
-// maps are merged. Otherwise the last value counts.
+// maps are merged. For other values, the last one counts.
 func TestDuplicateMembersAgreeWithEncodingJSON(t *testing.T) {
 	some := []string{"null", "true", "1", `"x"`, `"5"`, `""`, `"\"s\""`, "[]", "[1]", `["x"]`, "[1,2]", `[{"a":1},{"b":"y"}]`, `[{"b":"x"}]`, "{}", `{"a":1}`, `{"a":{"b":1}}`, `{"b":"y"}`, `{"a":null}`, `{"5":true}`}
 	for _, name := range fields {

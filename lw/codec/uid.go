@@ -2,8 +2,8 @@ package codec
 
 import "reflect"
 
-// uidOf returns the UID of an object, or "" if it has none. It prefers the field to the method GetUID, because reading a
-// field is faster. Both may have any string type, for example types.UID.
+// uidOf returns the UID of an object, or "" if it has none. It prefers the field to the method GetUID, because reading
+// a field is faster. The field and the result of GetUID may have any string type, for example types.UID.
 func uidOf[T any](object T) string {
 	value := reflect.ValueOf(object)
 	if value.Kind() != reflect.Pointer || value.IsNil() {

@@ -106,7 +106,7 @@ func (s *scene) connect(t *testing.T) *lwhttp.Transport {
 	})
 }
 
-// watch is an open watch that is read line by line.
+// watch is the response to an open watch request, which a test reads line by line.
 type watch struct {
 	io.Closer
 	lines *bufio.Reader

@@ -259,7 +259,8 @@ func (a *attempt) responseError(response *http.Response) error {
 	return rejected
 }
 
-// body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
+// body wraps the response body of net/http, so that its errors contain no secrets. After ctx is done, reads return the
+// cause of ctx.
 type body struct {
 	io.ReadCloser
 	ctx     context.Context

@@ -103,7 +103,8 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	return response, nil
 }
 
-// body is a response body. Its errors contain no secrets. After ctx is done, reads return the cause of ctx.
+// body wraps the response body of fetch, so that its errors contain no secrets. After ctx is done, reads return the
+// cause of ctx.
 type body struct {
 	*jsx.Stream
 	ctx     context.Context

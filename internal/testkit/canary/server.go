@@ -105,7 +105,7 @@ func handler(api http.Handler, token, object, other, login string) http.Handler 
 }
 
 // status returns a Status that repeats the request's token in every string. The message is so long that clients
-// truncate it in the middle of a token, because they must also redact the part of the token that remains.
+// truncate it in the middle of a token. They must also redact the part of the token that remains.
 func status(r *http.Request) string {
 	token := r.Header.Get("Authorization")
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(token))

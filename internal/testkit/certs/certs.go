@@ -35,9 +35,9 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue returns a certificate and its private key, both in PEM, for a server or a client. names contains its host
-// names and IP addresses. The first name is also the common name. The certificate is valid from one hour ago until one
-// hour from now.
+// Issue returns a certificate and its private key, both in PEM, for a server or a client. `names` contains the host
+// names and IP addresses in the certificate. The first name is also the common name. The certificate is valid from one
+// hour ago until one hour from now.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.IssueBetween(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), names...)

@@ -1,5 +1,5 @@
 // Package docs tests the documentation. Its tests compile the Go code in all Markdown files and run the commands. They
-// also check that the tests, error messages and files that the documents mention exist. CONTRIBUTING.md describes the
+// also check that every test, error message and file that a document mentions exists. CONTRIBUTING.md describes the
 // rules.
 //
 // The exported functions find code blocks and compile Go blocks. The tests of other modules call them for blocks that

@@ -1,4 +1,5 @@
-// Package need skips tests if programs or settings that they require are missing. In CI, it fails them instead.
+// Package need skips a test if a program or setting that the test requires is missing. In CI, it fails the test
+// instead.
 package need
 
 import (

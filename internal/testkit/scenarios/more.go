@@ -45,8 +45,8 @@ func allNamespaces(r *run) {
 	require.True(r, ok)
 }
 
-// customResource follows custom resources. In their lists, the metadata comes after the items, and their objects
-// have arbitrary fields.
+// customResource follows custom resources. In a list of custom resources, the metadata comes after the items. The
+// objects have arbitrary fields.
 func customResource(r *run) {
 	widget := func(name, size string) string {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`

@@ -39,8 +39,8 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	}
 }
 
-// compare compares the store with c.fold. Outside of lists, it also compares it with the server's state at the
-// claimed revision.
+// compare compares the store with c.fold. If no list is in progress, it also compares the store with the server's state
+// at the claimed revision.
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {

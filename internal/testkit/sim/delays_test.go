@@ -75,7 +75,7 @@ func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration)
 }
 
 // backOff checks a delay after a failure. The first ten consecutive responses with Retry-After do not count as
-// failures. Their delay is the requested delay plus up to 10 % jitter.
+// failures. After such a response, the delay is the requested delay plus up to 10 % jitter.
 func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Duration) {
 	if b.Relist {
 		allowed = max(allowed, o.check.budget.listWait(time.Now()))

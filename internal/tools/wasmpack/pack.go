@@ -99,8 +99,8 @@ func join(content []byte) []byte {
 
 // tableStart is the start of the header (pcHeader) of Go's function table for wasm since Go 1.20. It contains a magic
 // number, two zeros, the size of an instruction and the size of a pointer. runtime/symtab.go and runtime/runtime2.go
-// define the layout. It is computed by a function call. As a literal, it would appear in every module that contains
-// this package, and Pack would take it for a table.
+// define the layout. tableStart is computed by a function call. As a literal, it would appear in every module that
+// contains this package, and Pack would take it for a table.
 var tableStart = append(binary.LittleEndian.AppendUint32(nil, 0xfffffff1), 0, 0, 1, 8)
 
 // clearLines clears the source positions in Go's function table, which only stack traces use. If the data contains no

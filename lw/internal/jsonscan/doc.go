@@ -2,8 +2,8 @@
 // of values in its buffer without copying them.
 //
 // A frame is one JSON value of the stream, such as a line of newline-delimited JSON. Frames need no separator. The
-// reader keeps the bytes of the current frame, so spans and positions in it stay valid while the rest arrives. They are
-// relative to the mark, which is the first byte of the frame.
+// reader keeps the bytes of the current frame, so spans and positions in it stay valid while the rest arrives. These
+// positions are relative to the mark, which is the first byte of the frame.
 //
 //	r := jsonscan.New(src, 1<<20)
 //	defer r.Release()
