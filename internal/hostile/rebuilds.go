@@ -1,6 +1,6 @@
 package hostile
 
-// Rebuild describes the server that clients find after a failure: the same one or a rebuilt one.
+// Rebuild describes the server that clients find after a failure: the same server or a rebuilt server.
 type Rebuild struct {
 	Name string
 	Same bool // the server has only restarted, so clients must not relist
@@ -10,9 +10,10 @@ type Rebuild struct {
 	changed bool // objects change before the server is reachable again
 }
 
-// Rebuilds returns servers that have only restarted, and rebuilt servers whose history or objects differ from
-// before. All objects on a rebuilt server have new UIDs. After an etcd cluster was restored from a backup, clients of
-// kube-apiserver kept outdated objects: https://github.com/kubernetes/kubernetes/issues/107457
+// Rebuilds returns servers that have only restarted, and rebuilt servers whose history or objects differ from before.
+// All objects on a rebuilt server have new UIDs. These cases matter in practice: after an etcd cluster was restored
+// from a backup, clients of kube-apiserver kept outdated objects:
+// https://github.com/kubernetes/kubernetes/issues/107457
 func Rebuilds() []Rebuild {
 	const higher, lower = 1_000_000, -500
 	others := []string{"a-%04d"}
@@ -29,8 +30,8 @@ func Rebuilds() []Rebuild {
 	}
 }
 
-// Resume makes the server reachable again, as the described server. No request may be in progress when it is called,
-// because Resume replaces the World without a lock.
+// Resume makes the server reachable again, with the data that the Rebuild describes. The caller must make sure that no
+// request is in progress, because Resume replaces the World without a lock.
 func (s *Server) Resume(as *Rebuild) {
 	if !as.Same {
 		s.World = newWorld(2, as.format)

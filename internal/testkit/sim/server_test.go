@@ -61,12 +61,12 @@ type server struct {
 	log      *revlog.Log[value]
 	now      *incarnation
 	peak     int64 // highest revision in any history that a restore has replaced
-	bumped   int64 // revision after the latest restore that increased the revision counter; later restores cannot go below it
+	bumped   int64 // revision after the latest restore that increased the counter; later restores cannot go below it
 	replicas [2]*replica
 	keys     []string // object keys on the latest page that the server returned
 }
 
-// becomesWell ends the lasting faults that would prevent clients from ever having the server's state.
+// becomesWell ends the lasting faults because of which clients could never reach the server's state.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
@@ -138,8 +138,9 @@ func (s *server) writeSomething() {
 	s.apply(w)
 }
 
-// lostUpdate returns the key of the object that the lost history updated at the next revision, or "" if it has no such
-// object with the same UID. If the object is updated again, only its content differs from the lost object.
+// lostUpdate looks for an update that a restore has undone: the one at the next revision. It returns the key of the
+// updated object, or "" if there is no such update or the object's UID has changed. If the caller updates that object
+// now, the new state has the same resourceVersion and UID as the lost state, and only the content differs.
 func (s *server) lostUpdate() string {
 	lost, revision := s.now.parent, s.log.Revision()+1
 	if lost == nil || revision > lost.last() {
@@ -171,8 +172,8 @@ func (s *server) apply(w write) {
 // catchUp updates the watch cache of an API server to the current revision.
 func (s *server) catchUp(r *replica) { r.cached = s.log.Revision() }
 
-// compact removes history that all watch caches have seen. It returns the compacted revision, before which the caches
-// can no longer start watches.
+// compact removes history that all watch caches have seen. It returns the compacted revision. The caches can no longer
+// start watches before that revision.
 func (s *server) compact() int64 {
 	revision := s.log.Revision() - s.Int64N(30)
 	for _, r := range s.replicas {
