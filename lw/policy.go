@@ -173,7 +173,7 @@ type support struct {
 
 const (
 	streamsWork     = -1 // a watch after a streaming list was healthy
-	maxStreamFaults = 2  // after this many failures in a row, streams use ordinary lists; a single failure may only mean a shutdown
+	maxStreamFaults = 2  // after this many failures in a row, streams use ordinary lists; a single one may only mean a shutdown
 )
 
 // streamsLists reports whether to request streaming lists.

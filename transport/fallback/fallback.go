@@ -75,7 +75,7 @@ type attempt struct {
 	cancel    context.CancelFunc
 	response  *lw.Response
 	err       error
-	firstErr  error // why the current transport did not open this watch; a switch has this cause; nil if it did open the watch
+	firstErr  error // why the current transport did not open this watch, or nil if it did; the cause to report in a switch
 	received  bool
 }
 

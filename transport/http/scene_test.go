@@ -30,7 +30,7 @@ type scene struct {
 	handshakes atomic.Int32
 	open       atomic.Int32 // number of open connections to the server
 	lines      chan string  // lines that the server sends to a watch; "" ends the watch
-	broken     atomic.Value // func(name string) bool; if it returns true for the name in a client certificate, the server breaks the connection
+	broken     atomic.Value // func(name string) bool; reports whether to break the connection of this certificate name
 }
 
 // newScene returns a scene and starts its server. protocol is "h2" or "http/1.1". version is the maximum TLS version,

@@ -33,7 +33,7 @@ type body struct {
 
 const (
 	pingInterval = 30 * time.Second // the client sends a ping after this time without data
-	pongTimeout  = 15 * time.Second // this long after a ping without an answer, the client closes the connection; as in transport/http
+	pongTimeout  = 15 * time.Second // the client closes the connection this long after an unanswered ping; as in transport/http
 )
 
 func newBody(ctx context.Context, conn *websocket.Conn, c *connection, limit int64) *body {

@@ -90,7 +90,7 @@ func (c *Compiler) Check(b Block) error {
 }
 
 var (
-	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may also match strings that are not import paths; go list -e ignores these
+	importPath  = regexp.MustCompile(`(?m)^(?:import)?\s*(?:\w+ )?"([\w./-]+)"$`) // may match other strings; go list -e ignores them
 	importDecls = regexp.MustCompile(`^(?:import (?:\([^)]*\)|.*)\n\s*)*`)
 	leftOutLine = regexp.MustCompile(`(?m)^\s*…$`)
 	leftOutBody = regexp.MustCompile(`\{ … \}`)

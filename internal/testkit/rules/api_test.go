@@ -48,7 +48,7 @@ func TestPublicAPIMatchesAPIFolder(t *testing.T) {
 func apiOf(t *testing.T, pkg string) (lines []string) {
 	native := build.Default
 	native.GOOS, native.GOARCH = "linux", "amd64"
-	folder, err := native.ImportDir(filepath.Join(root, pkg), 0) // unlike go list, works without the modules that an adapter requires
+	folder, err := native.ImportDir(filepath.Join(root, pkg), 0) // unlike go list, works without an adapter's modules
 	require.NoError(t, err)
 	for _, name := range folder.GoFiles {
 		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, pkg, name), nil, parser.SkipObjectResolution)
