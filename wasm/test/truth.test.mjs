@@ -118,11 +118,12 @@ for (const [words, list] of Object.entries(PORTALS)) {
         wake()
         return answers >= 6
       })
+      const during = [...shown] // without the next watch, which may be live before the first event arrives
       portal = false
       server.create('c')
       await recovered(collection, server)
       assert.deepEqual(shown.filter((each) => !/\ba 1000,b 1000\b/.test(each) || /foreign/.test(each)), [])
-      assert.deepEqual(shown.filter((each) => /^(?!stale )/.test(each) && !/1001/.test(each)), [])
+      assert.deepEqual(during.filter((each) => /^(?!stale )/.test(each)), [])
     })
   }
 }
