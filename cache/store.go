@@ -38,8 +38,8 @@ type Store[T any] struct {
 	// beforeList is the snapshot of the state before the current list. During a list, Snapshot returns it, because the store
 	// then mixes objects of two resourceVersions. It is nil if no list is in progress.
 	beforeList *Snapshot[T]
-	// changedByList is true if the current list has changed the store. If it is still false at the end of the list,
-	// Snapshot continues to return the snapshot from before the list.
+	// changedByList is true if the current list has changed the store. If it is still false at the end of the list, the
+	// snapshot from before the list stays valid, and Snapshot returns it again.
 	changedByList bool
 	// distrusted is true if an object may have changed without a new resourceVersion, for example because the server was
 	// restored from a backup. The next run then starts with a list, and until this list is complete, objects with the same

@@ -241,8 +241,8 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout adds a final newline to body, or indents body if the client prefers that. The query parameter "pretty"
-// decides. Without this parameter, browsers, curl and Wget get indented JSON, as from kube-apiserver.
+// layout formats the JSON of a response like kube-apiserver. The query parameter "pretty" says whether to indent it.
+// Without this parameter, only browsers, curl and Wget get indented JSON. All other responses only get a final newline.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

@@ -237,7 +237,7 @@ func (s *Server) wake() {
 }
 
 // await blocks until ready returns true, ctx is done or the time d has passed. It reports whether ready returned true.
-// await calls ready with s.mu held, and again whenever the log or s.stalled changes.
+// It calls ready at the start and after each change of the log or of s.stalled, and holds s.mu during these calls.
 func (s *Server) await(ctx context.Context, d time.Duration, ready func() bool) bool {
 	var timer *time.Timer // created only if await has to wait
 	for {

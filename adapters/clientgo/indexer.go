@@ -175,9 +175,9 @@ const (
 	maxLabelEntries = 1_000_000
 )
 
-// byLabel returns the objects in a namespace that have a label with this key and this value. If the label has no index
-// yet, byLabel builds one within the limits above. Without an index, it returns all objects in the namespace. It does
-// not decode objects.
+// byLabel returns the objects in a namespace that have a label with this key and this value. It does not decode objects.
+// If the key has no index yet, byLabel builds one. If the limits above do not permit another index, byLabel returns all
+// objects in the namespace.
 func (x *indexer) byLabel(key, value, namespace string) []*object {
 	x.mu.Lock()
 	index := x.labels[key]

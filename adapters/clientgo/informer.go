@@ -59,8 +59,8 @@ func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runti
 	return newInformer(&source{lister: cache.ToListerWatcherWithContext(lister)}, lister, example, opts)
 }
 
-// newInformer returns an informer that sends its requests through the transport from. lister is only needed for the
-// reflector, which identifies the informer to a watch error handler.
+// newInformer returns an informer that sends its requests through the transport `from`. A watch error handler receives a
+// reflector that identifies the informer, and only this reflector needs the parameter lister.
 func newInformer(from *source, lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) *informer {
 	if example == nil {
 		panic("clientgo: an informer needs an example of its objects, such as &corev1.Pod{}")

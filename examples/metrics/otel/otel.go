@@ -96,9 +96,9 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	return m, errors.Join(errs...)
 }
 
-// observe registers the metrics for the state. Like k8s.pod.status.phase in the OpenTelemetry conventions, the phase is
-// an UpDownCounter. The sum over all resources is then the number of streams in a phase. Both metrics are observable,
-// because readers with delta temporality drop synchronous gauges that do not change.
+// observe registers the metrics for the state. The phase is an UpDownCounter, like k8s.pod.status.phase in the
+// OpenTelemetry conventions, so its sum over all resources is the number of streams in a phase. Both metrics are
+// observable, because readers with delta temporality drop synchronous gauges that do not change.
 func (m *instruments) observe(meter metric.Meter) error {
 	phase, err := meter.Int64ObservableUpDownCounter("listwatch.state.phase", metric.WithUnit("{stream}"),
 		metric.WithDescription("1 for the current phase of the stream, otherwise 0. The state is current in the phase live."))

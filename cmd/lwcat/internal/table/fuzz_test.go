@@ -43,9 +43,9 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-// requireList requires that a converted Table contains the objects that encoding/json reads from text. It also passes
-// if got equals text. The transport returns text unchanged if text is not a Table. The same happens if text is an empty
-// Table and the second request returns it, too.
+// requireList requires that the list in `got` contains the objects that encoding/json reads from the Table in `text`. If
+// the two are equal, it passes, because two responses remain unchanged: a response that is not a Table, and the response
+// to the second request after an empty Table.
 func requireList(t *testing.T, text, got string) {
 	if text == got {
 		return
