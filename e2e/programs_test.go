@@ -22,7 +22,7 @@ type program struct {
 	command *exec.Cmd
 }
 
-func buildPrograms(t *testing.T) string {
+func buildController(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "run")
 	build := exec.Command("go", "build", "-o", path, "./run")
 	build.Dir = "../examples/clientgo"
@@ -31,8 +31,8 @@ func buildPrograms(t *testing.T) string {
 	return path
 }
 
-func startProgram(t *testing.T, c *kube.Cluster, path string, args ...string) *program {
-	command := exec.Command(path, append([]string{"-kubeconfig", c.Kubeconfig}, args...)...)
+func startProgram(t *testing.T, c *kube.Cluster, path string) *program {
+	command := exec.Command(path, "-kubeconfig", c.Kubeconfig)
 	command.Stderr = os.Stderr
 	require.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the program has already exited
@@ -51,7 +51,7 @@ const (
 	podsPath        = "/api/v1/namespaces/programs/pods"
 )
 
-// programCourse writes to a cluster and checks how the programs react.
+// programCourse writes to a cluster and checks how the controller reacts.
 type programCourse struct {
 	*testing.T
 	*kube.Cluster
@@ -123,16 +123,12 @@ func (c programCourse) run() {
 	c.pods("web-0")
 }
 
-// TestPrograms runs the controller from docs/migration.md, once with each library.
-func TestPrograms(t *testing.T) {
+// TestController runs the controller from docs/migration.md.
+func TestController(t *testing.T) {
 	c := programCourse{t, kube.Start(t)}
-	path := buildPrograms(t)
+	path := buildController(t)
 	c.write(http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"programs"}}`)
-	for _, clientgo := range []string{"false", "true"} {
-		controller := startProgram(t, c.Cluster, path, "-client-go="+clientgo)
-		c.run()
-		controller.stop()
-		c.write(http.MethodDelete, deploymentsPath+"/web", "", "")
-		c.write(http.MethodDelete, podsPath+"/web-0", "", "")
-	}
+	controller := startProgram(t, c.Cluster, path)
+	c.run()
+	controller.stop()
 }

@@ -6,7 +6,6 @@ require (
 	github.com/go-logr/logr v1.4.3
 	github.com/seed-6d2a410a/listwatch v0.0.0
 	github.com/seed-6d2a410a/listwatch/adapters v0.0.0
-	github.com/seed-6d2a410a/listwatch/examples/clientgo v0.0.0
 	github.com/stretchr/testify v1.12.1
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -73,7 +72,5 @@ require (
 )
 
 replace github.com/seed-6d2a410a/listwatch => ../..
-
-replace github.com/seed-6d2a410a/listwatch/examples/clientgo => ../../examples/clientgo
 
 replace github.com/seed-6d2a410a/listwatch/adapters => ../../adapters

@@ -16,23 +16,21 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/clientgo"
-	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/listwatch"
+	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 func main() {
 	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig; if empty, the Pod's service account is used")
-	original := flag.Bool("client-go", false, "run the controller that reads with client-go's informers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *path, *original); ctx.Err() == nil {
+	if err := run(ctx, *path); ctx.Err() == nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, path string, original bool) error {
+func run(ctx context.Context, path string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		return err
@@ -40,9 +38,6 @@ func run(ctx context.Context, path string, original bool) error {
 	clientset, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
-	}
-	if original {
-		return clientgo.Run(ctx, clientset)
 	}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -53,5 +48,5 @@ func run(ctx context.Context, path string, original bool) error {
 	if err != nil {
 		return err
 	}
-	return listwatch.Run(ctx, transport, clientset)
+	return controller.Run(ctx, transport, clientset)
 }

@@ -1,6 +1,4 @@
-// Package listwatch tests controller/listwatch with lwtest. Package clientgo tests controller/clientgo with client-go's
-// fake clientset.
-package listwatch
+package controller
 
 import (
 	"context"
@@ -14,7 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/seed-6d2a410a/listwatch/examples/clientgo/controller/listwatch"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -31,7 +28,7 @@ func start(t *testing.T) *lwtest.Server {
 	clientset, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	ended := make(chan error)
-	go func() { ended <- listwatch.Run(t.Context(), transport, clientset) }()
+	go func() { ended <- Run(t.Context(), transport, clientset) }()
 	t.Cleanup(func() { require.ErrorIs(t, <-ended, context.Canceled) })
 	return server
 }

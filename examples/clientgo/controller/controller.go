@@ -1,6 +1,6 @@
-// Package listwatch implements a controller that creates Pods for Deployments. It uses listwatch for reads and
-// client-go for writes. Package clientgo implements the same controller, but also uses client-go for reads.
-package listwatch
+// Package controller implements the controller from docs/migration.md, which creates Pods for Deployments. It uses
+// listwatch for reads and client-go for writes.
+package controller
 
 import (
 	"context"
