@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -33,6 +34,8 @@ func formOf(obj runtime.Object) string {
 
 // followers contains one follower for each informer of a cache. It is safe for concurrent use.
 type followers struct {
+	completed atomic.Uint64 // completed writes; all clients of the cache number their writes together, because they share the followers
+
 	mu  sync.Mutex
 	all []*follower
 }
@@ -85,7 +88,7 @@ const manyWrites = 128
 // once contained the object with this UID and no longer does. If a write has no version and is not a deletion, a read
 // asks the server.
 type write struct {
-	number  uint64 // position of the write among the completed writes of the client
+	number  uint64 // position of the write among the completed writes of the cache's clients
 	version string // the store contains the write when it has reached this resourceVersion; "" if that is unknown
 	absent  bool   // the collection no longer contains the object, because it was deleted or no longer matches the selectors
 	uid     string // of the deleted object, or "" if unknown
@@ -184,8 +187,8 @@ func (f *follower) bound(open []*write, listed string) {
 	}
 }
 
-// answer replaces a write with the server's answer. It has no effect if the client has completed another write to the
-// object since it asked the server.
+// answer replaces a write with the server's answer. It has no effect if a client has completed another write to the
+// object since the server was asked.
 func (f *follower) answer(key client.ObjectKey, w write) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

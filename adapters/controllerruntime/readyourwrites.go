@@ -20,7 +20,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ReadYourWrites creates clients whose reads from the cache show the client's earlier writes. The zero value is valid. Pass
+// ReadYourWrites creates clients whose reads from the cache show their earlier writes. The zero value is valid. Pass
 // the method NewClient to the manager, together with NewCache:
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -29,9 +29,10 @@ import (
 //	})
 //
 // A Get waits until the cache contains the completed writes to the object, and a List waits for the writes to objects
-// of its kind in its namespace. Writes include patches, Apply, deletions and writes to subresources. A read waits only
-// for writes of the same client, and not for writes that failed or are still in progress. It does not wait for dry
-// runs, for kinds that the client reads from the server, or for writes whose resourceVersions are not numbers. To read
+// of its kind in its namespace. Writes include patches, Apply, deletions and writes to subresources. A read also waits
+// for writes by other such clients of the same cache, but not for writes that failed or are still in progress. It does
+// not wait for dry runs, for kinds that the client reads from the server, or for writes whose resourceVersions are not
+// numbers. To read
 // without waiting, pass [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write has no effect.
 //
 // A read that cannot wait any longer returns a [*StaleReadError]. DeleteAllOf returns [ErrDeleteAllOf].

@@ -372,6 +372,42 @@ func TestDeletionEventBeforeResponse(t *testing.T) {
 	require.Empty(t, followers[0].written(key))
 }
 
+// TestClientsOfOneCache delays the response to one client's write until another client of the same cache has completed a
+// later write. Reads must still wait for the later write.
+func TestClientsOfOneCache(t *testing.T) {
+	server := startServer(t)
+	first := startClient(t, server, cache.Options{}, client.CacheOptions{}).(*consistentClient)
+	second, err := ReadYourWrites{}.NewClient(&rest.Config{Host: server.URL, ContentConfig: jsonOnly}, client.Options{Cache: &client.CacheOptions{Reader: first.reads}})
+	require.NoError(t, err)
+	require.NoError(t, first.List(t.Context(), &corev1.ConfigMapList{}))
+	require.NoError(t, second.Create(t.Context(), configMap("other")))
+	require.NoError(t, second.Create(t.Context(), configMap("a")))
+	require.NoError(t, first.Get(t.Context(), key, &corev1.ConfigMap{}))
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	performed, completed := make(chan bool), make(chan bool)
+	patch := func(c client.Client, value string) error {
+		return c.Patch(t.Context(), configMap("a"), client.RawPatch(types.MergePatchType, []byte(`{"data":{"key":"`+value+`"}}`)))
+	}
+	server.Fail(func(r lwtest.Request) bool { return r.Method == "PATCH" }, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		recorded := httptest.NewRecorder()
+		next.ServeHTTP(recorded, r)
+		close(performed)
+		<-completed
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(recorded.Body.Bytes())
+	})
+	earlier := make(chan error)
+	go func() { earlier <- patch(second, "earlier") }()
+	<-performed
+	require.NoError(t, patch(first, "later"))
+	close(completed)
+	require.NoError(t, <-earlier)
+	w, _ := first.followers(&corev1.ConfigMap{})[0].pending(key)
+	_, objects := server.State("configmaps")
+	require.Equal(t, objects["shop/a"].GetResourceVersion(), w.version)
+}
+
 // A change may make an object leave a collection that has selectors. Another change may bring the object back before it
 // is deleted. The first of these events must not count as the event of the deletion.
 func TestLeavingTheSelectorIsNoDeletion(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,9 +17,8 @@ import (
 // the client's methods, because all kinds of writes look alike as requests. Besides, the client's methods do not return
 // the response to a deletion.
 type recorder struct {
-	client  *consistentClient
-	next    http.RoundTripper
-	written atomic.Uint64 // number of completed writes
+	client *consistentClient
+	next   http.RoundTripper
 }
 
 func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -28,7 +26,8 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 		return r.next.RoundTrip(request)
 	}
 	// Record the UIDs before the request, because the event of a deletion may arrive before the response.
-	began, stored := r.written.Load(), map[*follower]string{}
+	followers := &r.client.reads.followers
+	began, stored := followers.completed.Load(), map[*follower]string{}
 	for f, to := range r.targets(request) {
 		stored[f], _ = f.progress.UID(to.key.Namespace, to.key.Name)
 	}
@@ -48,7 +47,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	// finalizer, the object has the resourceVersion of the resulting event.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
-	w, uid := write{number: r.written.Add(1), version: object.ResourceVersion}, object.UID
+	w, uid := write{number: followers.completed.Add(1), version: object.ResourceVersion}, object.UID
 	switch deletion := request.Method == http.MethodDelete; {
 	case deletion && w.version == "":
 		var status metav1.Status
