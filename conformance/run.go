@@ -244,7 +244,7 @@ func (r *run) outage(ctx context.Context, server *hostile.Server, as *hostile.Re
 	server.Resume(as)
 }
 
-// await waits until the driver's copy is correct, but not longer than limit.
+// await waits until the driver's copy is correct or the limit has passed.
 func (r *run) await(ctx context.Context, server *hostile.Server, limit time.Duration) {
 	for began := time.Now(); ; wait(ctx, pollEvery) {
 		if r.differs = r.difference(server.World); r.differs == "" || r.over(ctx) || time.Since(began) > limit {

@@ -269,8 +269,8 @@ func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
 	return true
 }
 
-// dropManagedFields removes managedFields from the object in data, without allocating. It overwrites data and returns
-// the remaining object, which is at the end of data, and its metadata field.
+// dropManagedFields removes managedFields from the object in data, without allocating. It overwrites data. It
+// returns the remaining object, which ends where data ends, and the object's metadata field.
 func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protoscan.Message, protoscan.Field) {
 	end := metadata.Value // end of the kept fields once they have moved to the left
 	old := data[metadata.Value:metadata.End]

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// counted is an object type whose UnmarshalJSON method counts its calls in the variable decodes.
+// counted is an object type whose UnmarshalJSON method increments the variable decodes.
 type counted struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta

@@ -90,7 +90,7 @@ func (r *Reflector) resyncStore(ctx context.Context) {
 // the caller lists again.
 func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	i := r.informer
-	// StopOn receives the cause of every interruption. interrupted also calls the WatchErrorHandler or logs the cause.
+	// lw calls StopOn with the cause of every interruption, so the function can also report the cause.
 	opts := &lw.Options{StopOn: i.interrupted, Warn: i.warn, Random: i.extras.Random}
 	// list contains the objects of the list in progress, or is nil during a watch. It is a map by key, because a streaming
 	// list may change or delete an object that it has already delivered.

@@ -74,8 +74,8 @@ func TestReadersOwnTheirObjects(t *testing.T) {
 	}
 }
 
-// If a reader disables the deep copy, it shares nested values with the next such reader, as in controller-runtime.
-// The kind, which controller-runtime sets on each object, must not be shared.
+// Readers that disable the deep copy get objects with the same nested values, as in controller-runtime. They must not
+// share the field with the kind, because controller-runtime writes to it in each object.
 func TestReadersShareObjectsWithoutDeepCopy(t *testing.T) {
 	server := labeled(t)
 	c := startCache(t, server, cache.Options{})

@@ -1,4 +1,4 @@
-// Selects rows by the words of a search and by their status.
+// Selects the rows that contain all searched words and have the chosen status.
 
 /** @import { Row } from './row.js' */
 

@@ -87,8 +87,8 @@ type untagged struct{ reflect2.StructField }
 
 func (untagged) Tag() reflect.StructTag { return "" }
 
-// decodeQuoted decodes a field with the option ",string": a quoted number, boolean or JSON string. encoding/json decodes
-// a struct with only this field.
+// decodeQuoted decodes a field with the option ",string", whose value is a number, a boolean or a string inside a JSON
+// string. It lets encoding/json decode a struct that has only this field, because the option's rules are intricate.
 func decodeQuoted(r *anyReader, into reflect.Value) {
 	text := r.raw()
 	alone := reflect.StructOf([]reflect.StructField{{Name: "Field", Type: into.Type(), Tag: `json:",string"`}})

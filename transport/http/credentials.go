@@ -87,8 +87,8 @@ func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unautho
 }
 
 // current returns the credentials for a request, but does not call a TokenFunc. If used.credential is not nil, the
-// result contains that credential. If `used` contains the round trippers of a failed request, current reads the files
-// again, unless another request has already replaced these credentials.
+// result contains that credential. After a failed request, `used` also contains its round trippers. current then reads
+// the files with the credentials again, unless another request has already replaced the credentials.
 func (t *state) current(ctx context.Context, used credentials) (credentials, error) {
 	now, due, err := t.check(used)
 	if err != nil || !due {

@@ -34,7 +34,7 @@ func ExampleLoad() {
 	// Output: there is no context "stagign"; try "staging" or "prod"
 }
 
-// An Error contains the line, the entry and the field of a mistake.
+// An Error names the line, the entry and the field that contain a mistake.
 func ExampleError() {
 	path, remove := written(`
 current-context: dev

@@ -67,8 +67,8 @@ func (a *array[N]) set(epoch uint64, at uint32, node *N) {
 	c.nodes[at&chunkMask] = node
 }
 
-// all calls a func for every node, in the order of the indexes, until the func returns false. It reports whether it
-// visited all nodes.
+// all calls each for every node, in the order of the indexes, until each returns false. It reports whether it visited
+// all nodes.
 func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
 	for i, b := range a.top {
 		for j, c := range b.chunks {

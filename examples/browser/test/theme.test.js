@@ -4,7 +4,7 @@ import { byId, media, reload } from './support/page.js'
 
 const KEY = 'listwatch-theme'
 let runs = 0, notices = []
-// Loads theme.js like a new page. Returns the theme before the page is rendered.
+// Runs theme.js as a newly opened page does. Returns the theme that the page has before it is rendered.
 async function load() {
   delete document.documentElement.dataset.theme
   await import(`../theme.js?${runs++}`)

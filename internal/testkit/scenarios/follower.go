@@ -158,8 +158,8 @@ func (f *follower) broke(cause error) (n int) {
 	return n
 }
 
-// equal waits until both the store and the map fold contain the objects that the server lists at path. It then
-// compares their content.
+// equal waits until the store and the map f.fold contain the objects that the server lists at path. It then compares
+// the objects' content.
 func (f *follower) equal(path string) {
 	f.Helper()
 	var want, got map[string]map[string]any
