@@ -1,4 +1,4 @@
-// Selects the rows that contain all searched words and have the chosen status.
+// Selects the rows that contain all searched words and have one of the chosen statuses.
 
 /** @import { Row } from './row.js' */
 
