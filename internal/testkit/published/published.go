@@ -127,7 +127,10 @@ func fill(text, run string, get func(figure string) []float64) string {
 	lines := strings.SplitAfter(text, "\n")
 	table, header := "", []string(nil) // run and header of the current table
 	for i, line := range lines {
-		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		cells := strings.Split(strings.Trim(line, "|\n"), "|")
+		for i, cell := range cells {
+			cells[i] = strings.TrimSpace(cell)
+		}
 		switch match := marker.FindStringSubmatch(line); {
 		case match != nil:
 			table, header = match[1], nil

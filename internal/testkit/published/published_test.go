@@ -108,6 +108,15 @@ func TestSaveUpdatesTables(t *testing.T) {
 	require.Equal(t, results, load(t, folder, "start"))
 }
 
+// If fill ignored an empty header cell, it would omit the first column of figures.
+func TestTableMayLackTheFirstHeader(t *testing.T) {
+	text := "<!--start-->\n| | kubectl | lwcat |\n| --- | --- | --- |\n| CPU time | 0 | 0 |\n"
+	filled := fill(text, "start", func(figure string) []float64 {
+		return map[string][]float64{"CPU time | kubectl": {2}, "CPU time | lwcat": {1}}[figure]
+	})
+	require.Equal(t, strings.ReplaceAll(text, "| 0 | 0 |", "| 2 | 1 |"), filled)
+}
+
 func TestSaveUpdatesSentences(t *testing.T) {
 	folder, results := copied(t), load(t, root, "binary")
 	results.Set("size, MB", "listwatch", 1234.5)
