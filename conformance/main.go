@@ -182,18 +182,31 @@ func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	peak := 0
 	start := func(ctx context.Context, url string, out io.Writer) error {
 		cmd := exec.CommandContext(ctx, c.Run[0], slices.Concat(c.Run[1:], []string{url, resource, namespace})...)
 		cmd.Env = slices.Concat(os.Environ(), c.Env, env)
 		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stderr, 2*time.Second
+		cmd.Cancel = func() error {
+			peak = peakRSS(cmd.Process.Pid)
+			return cmd.Process.Kill()
+		}
 		return cmd.Run()
 	}
 	r := play(ctx, t, s.hostileFor, start, g.serve)
-	r.misused = g.misused()
+	r.misused, r.peak = g.misused(), peak
 	if s.logs != "" {
 		return r, s.save(name, r)
 	}
 	return r, nil
+}
+
+// peakRSS returns the peak RSS of a running process in bytes. It returns 0 on systems other than Linux.
+func peakRSS(pid int) (kB int) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	_, _ = fmt.Sscan(peak, &kB)
+	return kB << 10
 }
 
 // save writes the driver's output and the requests of a trial, ordered by time.

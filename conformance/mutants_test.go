@@ -139,7 +139,13 @@ func (d *reference) get(ctx context.Context, q url.Values) (io.ReadCloser, error
 		_ = response.Body.Close()
 		return nil, err
 	}
-	return response.Body, nil
+	if d.has(unlimited) {
+		return response.Body, nil
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(response.Body, 32<<20), response.Body}, nil
 }
 
 func (d *reference) list(ctx context.Context) error {

@@ -66,6 +66,7 @@ type run struct {
 	cut     time.Time // when the last outage began
 	back    time.Time // when the last outage ended
 	misused string    // result of gate.misused
+	peak    int       // the driver's peak RSS in bytes, or 0 if it is unknown
 }
 
 func (r *run) lock(f func()) {

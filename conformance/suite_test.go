@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +23,11 @@ import (
 // so that tests need no separate program.
 const isDriver = "LISTWATCH_CONFORMANCE_DRIVER"
 
-// insecure is the value of isDriver for a client that does not verify certificates.
-const insecure = "insecure"
+// Values of isDriver that select a fault. The client then does not verify certificates, or reads responses without a limit.
+const (
+	insecure  = "insecure"
+	unlimited = "reads responses of any size"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(isDriver) == "" {
@@ -32,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 	// Each request needs a new connection, because the client verifies certificates only in a handshake.
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: os.Getenv(isDriver) == insecure}} //nolint:gosec // a planted fault
-	d := &reference{http: &http.Client{Transport: transport}, url: os.Args[1]}
+	d := &reference{fault: os.Getenv(isDriver), http: &http.Client{Transport: transport}, url: os.Args[1]}
 	_ = d.run(context.Background(), os.Args[1], os.Stdout)
 }
 
@@ -42,7 +46,12 @@ func TestJudgesCommand(t *testing.T) {
 		{"", "listing", "exit"},
 		{"correct", "https-unknown-authority", ""},
 		{insecure, "https-unknown-authority", "trust"},
+		{"correct", "flood", ""},
+		{unlimited, "flood", "memory"},
 	} {
+		if judged.failed == "memory" && runtime.GOOS != "linux" {
+			continue // peakRSS needs Linux
+		}
 		t.Run(judged.driver+" "+judged.trial, func(t *testing.T) {
 			t.Parallel()
 			s := &settings{hostileFor: time.Second, logs: t.TempDir()}

@@ -95,6 +95,14 @@ func repeat(interval time.Duration, step step) step {
 	}
 }
 
+// flood writes 300 MiB, unless [Server.Behave] is called in the meantime.
+func flood(c *call) {
+	block := strings.Repeat("x", 1<<20)
+	for i := 0; i < 300 && !c.honest.Load(); i++ {
+		c.write(block)
+	}
+}
+
 // every returns a step that continues a watch correctly, but also takes the given steps at an interval.
 func every(interval time.Duration, steps ...step) step {
 	return func(c *call) { c.feed(interval, do(steps...)) }

@@ -12,7 +12,8 @@ const kB = (n) => `${n.toFixed(1)} kB`.padStart(11)
 console.log(`${basename(file).padEnd(15)} ${kB(statSync(file).size / 1000)} ${kB(sent)} brotli 11`)
 if (process.env.WRITE) publish('size', { 'wasm | listwatch': [sent] })
 if (sent > Number(budget)) {
-  console.error(`The compressed size exceeds the budget of ${budget} kB. docs/decisions.md explains how to find the new code.
-If the code is worth its size, raise the budget in the Makefile and give the reason in the commit.`)
+  console.error(`The compressed size exceeds the budget of ${budget} kB. Compare the output of
+  GOOS=js GOARCH=wasm go list -deps ./wasm
+before and after your change to find new packages. If the code is worth its size, raise the budget in the Makefile and give the reason in the commit.`)
   process.exit(1)
 }
