@@ -185,7 +185,7 @@ conformance: conformance-drivers worker ## run the conformance suite with the cl
 	$(CONFORMANCE) -ours
 
 .PHONY: conformance-all
-conformance-all: conformance-drivers worker e2e/clients/node/node_modules/.package-lock.json $(if $(LISTWATCH_CI),e2e-server) ## run the conformance suite with all clients; WRITE=1 updates docs/conformance.md
+conformance-all: conformance-drivers worker conformance/drivers/clientnode/node_modules/.package-lock.json $(if $(LISTWATCH_CI),e2e-server) ## run the conformance suite with all clients; WRITE=1 updates docs/conformance.md
 	KUBECTL="$$(e2e/build.sh --where)/kubectl" $(CONFORMANCE) -long $(if $(WRITE),-write docs/conformance.md)
 
 # Go's FIPS module gathers entropy from clock jitter, which simulated time does not have. WebSocket needs SHA-1, which strict

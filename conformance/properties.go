@@ -20,7 +20,7 @@ const (
 	burst         = 100              // maximum number of requests in burstIn
 	burstIn       = 10 * time.Second
 	sustained     = 2         // maximum number of requests per second during the whole trial, in addition to burst
-	memory        = 256 << 20 // maximum peak RSS in bytes
+	memory        = 512 << 20 // maximum peak RSS in bytes
 	neverCaughtUp = "the client did not catch up within %v: %s"
 )
 
@@ -34,7 +34,7 @@ var properties = []property{
 	{"convergence", "After the server has recovered, the client catches up within the time limit.", checkConvergence},
 	{"lost", "The client skips no change: if it shows a change, its copy also contains all earlier ones.", checkLost},
 	{"staleness", "A client that reports its state reports an outage within 10 seconds.", checkStaleness},
-	{"memory", "On Linux, the peak RSS of the client is at most 256 MiB.", checkMemory},
+	{"memory", "On Linux, the peak RSS of the client is at most 512 MiB.", checkMemory},
 	{"requests", "The client sends at most 100 requests in any 10 seconds. In total, it sends at most 100 plus 2 per second. Later pages of a list do not count.", checkRequests},
 }
 

@@ -95,10 +95,10 @@ func repeat(interval time.Duration, step step) step {
 	}
 }
 
-// flood writes 300 MiB, unless [Server.Behave] is called in the meantime.
+// flood writes 400 MiB, unless [Server.Behave] is called in the meantime.
 func flood(c *call) {
 	block := strings.Repeat("x", 1<<20)
-	for i := 0; i < 300 && !c.honest.Load(); i++ {
+	for i := 0; i < 400 && !c.honest.Load(); i++ {
 		c.write(block)
 	}
 }

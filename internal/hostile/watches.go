@@ -86,7 +86,7 @@ func shortWatches() []Scenario {
 		// After Behave, abort breaks the connection. Otherwise the client would wait forever for the end of the object.
 		{Name: "endless-object", Does: "sends an endless object at 10 kB per second",
 			serve: watches(send(`{"type":"ADDED","object":{"data":"`), repeat(time.Second, send(strings.Repeat("x", 10_000))), abort)},
-		{Name: "flood", Does: "sends an object of 300 MiB as fast as the client reads it",
+		{Name: "flood", Does: "sends an object of 400 MiB as fast as the client reads it",
 			serve: watches(send(`{"type":"ADDED","object":{"data":"`), flood, abort)},
 		{Name: "blank-object", Does: "sends the start of an object and then one byte of white space per second", Causes: []error{lw.ErrSilent},
 			serve: watches(send(`{"type":"ADDED","object":{`), repeat(time.Second, send(" ")))},
