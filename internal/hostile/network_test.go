@@ -1,10 +1,13 @@
 package hostile
 
 import (
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The other tests play these scenarios in memory. This test plays them over a network, because broken connections cause
@@ -21,4 +24,18 @@ func TestRecoversOverHTTPAndWebSocket(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestCutEndsBlockedWrites opens a watch but never reads it, so the server's write blocks. Cut must end the write,
+// because an outage lasts until all requests have ended.
+func TestCutEndsBlockedWrites(t *testing.T) {
+	all := All()
+	s := all[slices.IndexFunc(all, func(s Scenario) bool { return s.Name == "flood" })].Start()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	response, err := server.Client().Get(server.URL + "?watch=1&resourceVersion=5")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	s.Cut()
+	require.Eventually(t, func() bool { return s.Open() == 0 }, 10*time.Second, time.Millisecond)
 }

@@ -100,7 +100,10 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request) (complete bool)
 	defer s.open.Add(-1)
 	defer func() { complete = c.end(recover()) }()
 	up := *s.up.Load()
-	defer context.AfterFunc(up, cancel)()
+	defer context.AfterFunc(up, func() {
+		cancel()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) // ends a write that a slow client blocks
+	})()
 	if up.Err() != nil {
 		abort(c)
 	}
