@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -77,19 +76,18 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if err != nil {
 		return nil, err
 	}
-	in := &budget{Reader: bufio.NewReader(response.ReadCloser), Closer: response.ReadCloser}
-	c := &converter{tables: t, budget: in, decoder: json.NewDecoder(in)}
+	c := &converter{tables: t, Reader: bufio.NewReaderSize(response.ReadCloser, 1<<16), Closer: response.ReadCloser}
 	if req.Watch {
 		c.next = c.event
 		response.ReadCloser = c
 		return response, nil
 	}
-	if start, _ := in.Peek(maxStart); !tableStart.Match(start) {
-		response.ReadCloser = unchanged{in.Reader, in.Closer}
+	if start, _ := c.Peek(maxStart); !tableStart.Match(start) {
+		response.ReadCloser = unchanged{c.Reader, c.Closer}
 		return response, nil
 	}
 	c.next, c.end = c.start, "]}"
-	if c.fill(); c.err == errNoRows {
+	if c.fill(); c.failed == errNoRows {
 		if err := c.Close(); err != nil {
 			return nil, err
 		}
@@ -109,6 +107,8 @@ var (
 	// tableStart matches the start of a Table. API servers write the kind first.
 	tableStart = regexp.MustCompile(`^\s*\{\s*("apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"Table"`)
 	errNoRows  = errors.New("the Table has no rows")
+	// errNotTable contains no text from the response, because that may be secret.
+	errNotTable = fmt.Errorf("%w: expected a Table", lw.ErrInvalidResponse)
 )
 
 // maxStart is the number of bytes in which tableStart must match.
@@ -117,148 +117,209 @@ const maxStart = 128
 // converter is the body of a response. It converts Tables to lists or watch events.
 type converter struct {
 	tables *Transport
-	*budget
-	decoder *json.Decoder
-	next    func() ([]byte, error) // converts the next part: start, row or event
-	part    []byte                 // converted bytes that Read has not returned yet
-	err     error                  // error that follows part
-	end     string                 // the end of the list, which is still to be returned; "" in a watch
+	*bufio.Reader
+	io.Closer
+	next   func() []byte // converts the next part: start, row or event
+	part   []byte        // converted bytes that Read has not returned yet
+	failed error         // the first error, which follows part
+	end    string        // the end of the list, which is still to be returned; "" in a watch
 }
 
 // Read returns converted bytes.
 func (c *converter) Read(p []byte) (int, error) {
 	c.fill()
 	n := copy(p, c.part)
-	if c.part = c.part[n:]; n == 0 {
-		return 0, c.err
+	if c.part = c.part[n:]; n > 0 {
+		return n, nil
 	}
-	return n, nil
+	if c.failed == io.EOF && c.end != "" {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return 0, c.failed
 }
 
 // fill converts the next part if none is left.
 func (c *converter) fill() {
-	for len(c.part) == 0 && c.err == nil {
-		part, err := c.next()
-		c.part, c.err = part, c.failure(err)
+	for len(c.part) == 0 && c.failed == nil {
+		c.part = c.next()
 	}
 }
 
 // event converts a watch event. If the event contains a Table with one row, the row's object and cells replace the
 // Table.
-func (c *converter) event() ([]byte, error) {
-	event, err := c.value(c.tables.frame)
-	if err != nil {
-		return nil, err
-	}
+func (c *converter) event() []byte {
+	event := c.value(c.tables.frame)
 	table := event.Member("object")
 	rows := slices.Collect(table.Member("rows").Elements())
-	if table.Member("kind").String() != "Table" || len(rows) != 1 {
-		return []byte(event.Raw() + "\n"), nil
+	switch {
+	case c.failed != nil:
+		return nil
+	case len(rows) != 1 || table.Member("kind").String() != "Table":
+		return []byte(event.Raw() + "\n")
 	}
 	c.tables.setColumns(table.Member("columnDefinitions"))
-	return appendObject([]byte(`{"type":`+event.Member("type").Raw()+`,"object":`), rows[0], "}\n"), nil
+	return appendObject([]byte(`{"type":`+event.Member("type").Raw()+`,"object":`), rows[0], "}\n")
 }
 
 // start reads a Table up to its rows, which API servers write last. It returns the start of the list with the first
 // row.
-func (c *converter) start() ([]byte, error) {
-	c.remaining = maxMember
+func (c *converter) start() []byte {
 	head := []byte("{")
-	if _, err := c.decoder.Token(); err != nil {
-		return nil, err
-	}
-	for c.decoder.More() {
-		name, _ := c.decoder.Token()
-		if name == "rows" {
+	c.take('{')
+	for more := c.more('}', true); more; more = c.more('}', false) {
+		name := c.value(maxMember)
+		c.take(':')
+		switch name.String() {
+		case "rows":
 			return c.firstRow(head)
-		}
-		value, err := c.value(maxMember)
-		switch {
-		case err != nil:
-			return nil, err
-		case name == "columnDefinitions":
-			c.tables.setColumns(value)
-		case name == "metadata":
-			head = append(head, `"metadata":`+value.Raw()+`,`...)
+		case "columnDefinitions":
+			c.tables.setColumns(c.value(maxMember))
+		case "metadata":
+			head = append(head, `"metadata":`+c.value(maxMember).Raw()+`,`...)
+		default:
+			c.value(maxMember)
 		}
 	}
-	_, err := c.decoder.Token()
-	return nil, cmp.Or(err, errNoRows)
+	c.fail(errNoRows)
+	return nil
 }
 
 // firstRow converts the first row, and derives the kind of the list from its object. A Table does not name this kind,
 // but lw accepts only lists whose kind fits the resource.
-func (c *converter) firstRow(head []byte) ([]byte, error) {
-	open, err := c.decoder.Token()
-	if err == nil && (open != json.Delim('[') || !c.decoder.More()) {
-		_, err = c.decoder.Token()
-		err = cmp.Or(err, errNoRows)
+func (c *converter) firstRow(head []byte) []byte {
+	if c.peek() != '[' {
+		c.fail(errNoRows)
 	}
-	if err != nil {
-		return nil, err
+	c.take('[')
+	if !c.more(']', true) {
+		c.fail(errNoRows)
+		return nil
 	}
-	row, err := c.value(c.tables.frame)
+	row := c.value(c.tables.frame)
 	c.end = fmt.Sprintf("],\"kind\":%q,\"apiVersion\":%q}\n", row.Get("object.kind").String()+"List", row.Get("object.apiVersion").String())
 	c.next = c.row
-	return appendObject(append(head, `"items":[`...), row, ""), err
+	return appendObject(append(head, `"items":[`...), row, "")
 }
 
 // row converts the next row, or the end of the Table.
-func (c *converter) row() ([]byte, error) {
-	if c.remaining = c.tables.frame; c.decoder.More() {
-		row, err := c.value(c.tables.frame)
-		return appendObject([]byte(","), row, ""), err
+func (c *converter) row() []byte {
+	if c.more(']', false) {
+		return appendObject([]byte(","), c.value(c.tables.frame), "")
 	}
-	_, err := c.decoder.Token() // closes the rows
-	if err == nil {
-		_, err = c.decoder.Token() // closes the Table
+	if c.take('}'); c.failed != nil {
+		return nil
 	}
 	end := c.end
-	if err == nil {
-		c.end, err = "", io.EOF
-	}
-	return []byte(end), err
+	c.end, c.failed = "", io.EOF
+	return []byte(end)
 }
 
-// value reads a JSON value of at most limit bytes.
-func (c *converter) value(limit int) (lw.Value, error) {
-	c.remaining = limit
-	var text json.RawMessage
-	if err := c.decoder.Decode(&text); err != nil {
-		return lw.Value{}, err
+// fail records an error unless an earlier one is recorded.
+func (c *converter) fail(err error) { c.failed = cmp.Or(c.failed, err) }
+
+// peek returns the next byte that is not white space. After an error, it returns 0.
+func (c *converter) peek() byte {
+	for range maxMember {
+		switch next, err := c.Reader.ReadByte(); {
+		case err != nil:
+			c.fail(err)
+			return 0
+		case !isSpace(next):
+			_ = c.UnreadByte() // cannot fail after a successful ReadByte
+			return next
+		}
 	}
-	return lw.ParseValue(text)
+	c.fail(lw.ErrTooLarge)
+	return 0
 }
 
-// failure replaces a decoder's error, because the error message may contain values from the object.
-func (c *converter) failure(err error) error {
-	switch {
-	case err == nil || err == errNoRows:
-		return err
-	case err == io.EOF && c.end == "": // a watch may end after each event
-		return io.EOF
-	case c.failed == io.EOF:
-		return io.ErrUnexpectedEOF
+func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
+
+// take skips the given byte.
+func (c *converter) take(expected byte) {
+	if c.peek() != expected {
+		c.fail(errNotTable)
 	}
-	return cmp.Or(c.failed, fmt.Errorf("%w: expected a Table", lw.ErrInvalidResponse))
+	_, _ = c.Discard(1)
 }
 
-// budget limits the number of bytes read, and remembers the error that ended the input.
-type budget struct {
-	*bufio.Reader
-	io.Closer
-	remaining int   // bytes that may still be read before ErrTooLarge; value resets it
-	failed    error // error of the last Read
+// more skips a comma or the end of an array or object. It reports whether another element or member follows. first is
+// true before the first one, which has no comma.
+func (c *converter) more(end byte, first bool) bool {
+	if c.peek() == end {
+		c.take(end)
+		return false
+	}
+	if !first {
+		c.take(',')
+	}
+	return c.failed == nil
 }
 
-func (b *budget) Read(p []byte) (n int, err error) {
-	if b.remaining <= 0 {
-		b.failed = lw.ErrTooLarge
-		return 0, b.failed
+// value reads a JSON value of at most limit bytes. It finds the end of the value with one simple loop, because
+// encoding/json needs two slow passes for that. ParseValue then validates the value.
+func (c *converter) value(limit int) (value lw.Value) {
+	if !strings.ContainsRune(`{["-0123456789tfn`, rune(c.peek())) {
+		c.fail(errNotTable)
 	}
-	n, b.failed = b.Reader.Read(p[:min(len(p), b.remaining)])
-	b.remaining -= n
-	return n, b.failed
+	var text []byte
+	for end := (valueEnd{}); !end.found && c.failed == nil; {
+		chunk, err := c.Peek(max(1, c.Buffered()))
+		n := end.find(chunk)
+		text = append(text, chunk[:n]...)
+		_, _ = c.Discard(n)
+		switch {
+		case err == io.EOF:
+			c.fail(io.ErrUnexpectedEOF)
+		case err != nil:
+			c.fail(err)
+		case len(text) > limit:
+			c.fail(lw.ErrTooLarge)
+		}
+	}
+	if c.failed == nil {
+		var err error
+		if value, err = lw.ParseValue(text); err != nil {
+			c.fail(errNotTable)
+		}
+	}
+	return value
+}
+
+// valueEnd finds the end of a JSON value whose text arrives in chunks.
+type valueEnd struct {
+	depth   int  // number of open brackets and braces
+	quoted  bool // in a string
+	escaped bool // after a backslash
+	begun   bool // after the first byte
+	found   bool
+}
+
+// find returns the number of bytes of the chunk that belong to the value.
+func (e *valueEnd) find(chunk []byte) int {
+	for i, b := range chunk {
+		switch {
+		case e.escaped:
+			e.escaped = false
+		case e.quoted:
+			e.escaped, e.quoted = b == '\\', b != '"'
+			e.found = !e.quoted && e.depth == 0
+		case b == '"':
+			e.quoted = true
+		case b == '{' || b == '[':
+			e.depth++
+		case (b == '}' || b == ']') && e.depth > 0:
+			e.depth--
+			e.found = e.depth == 0
+		case e.depth == 0 && e.begun && (isSpace(b) || strings.IndexByte(",:]}", b) >= 0): // after a number, true, false or null
+			e.found = true
+			return i
+		}
+		if e.begun = true; e.found {
+			return i + 1
+		}
+	}
+	return len(chunk)
 }
 
 // appendObject appends a row's object, with the cells as its last member, and end.
