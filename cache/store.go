@@ -86,7 +86,8 @@ func NewStore[T any](key func(T) lw.Key, identity lw.Identity[T]) (*Store[T], *W
 
 func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
 
-// find returns the object with this key and its slot in a state of the store or of a snapshot. hash is the key's hash.
+// find returns the object with this key, and its slot. It searches the state `in`, which belongs to the store or to a
+// snapshot. hash is the key's hash.
 func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, object T, ok bool) {
 	slot, ok = in.table.Find(hash, func(slot uint32) bool {
 		object, _ = in.objects.Get(slot)

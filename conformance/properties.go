@@ -126,7 +126,7 @@ func (r *run) reportsStale() (stale bool) {
 	return stale
 }
 
-// staleBefore reports whether the driver's last report before the time end said that its copy was stale.
+// staleBefore reports whether the driver's last report before `end` said that its copy was stale.
 func (r *run) staleBefore(end time.Time) (stale bool) {
 	for _, l := range r.reports() {
 		if l.at.Before(end) {

@@ -164,8 +164,8 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 			m.heard = now
 			return nothing, nil
 		}
-		// The watch is live only after it has delivered the owed change. Until then, the server may be a rebuilt one whose
-		// history does not contain that change.
+		// m.owed is a change that the watch must still deliver. Until then, the server may have been rebuilt without that
+		// change, so the watch is not live yet.
 		if m.owed != "" {
 			return nothing, nil
 		}

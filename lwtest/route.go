@@ -112,7 +112,7 @@ const (
 )
 
 // authorize rejects a request that is not allowed. The status is 401 if the token is unknown. It is 403 if the request
-// has no token or its user may send no requests. If the token came from a subprotocol, authorize returns the request
+// has no token or the user nobody. If the token came from a subprotocol, authorize returns the request
 // without that subprotocol, so that the WebSocket upgrade cannot select the subprotocol.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	user, rest, err := s.authenticate(r)

@@ -20,7 +20,7 @@ type flapping struct {
 	correct bool
 }
 
-// behave ends the resets. f may be nil.
+// behave makes the connections reliable from now on. It does nothing if f is nil.
 func (f *flapping) behave() {
 	if f != nil {
 		f.mu.Lock()

@@ -21,8 +21,8 @@ func emptyList(request *http.Request) *http.Response {
 	}
 }
 
-// headers is an [http.RoundTripper] that adds the clientset's headers to each request. Like client-go, it counts
-// requests in the metric of package metrics that is usually called rest_client_requests_total.
+// headers is an [http.RoundTripper] that adds the clientset's headers to each request. It also counts the
+// requests, as client-go does. Most programs export this metric as rest_client_requests_total.
 type headers struct {
 	next http.RoundTripper
 	want http.Header // headers of the recorded request

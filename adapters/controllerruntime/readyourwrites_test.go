@@ -472,8 +472,7 @@ func TestWritesOfIdleInformersAreNotRecorded(t *testing.T) {
 	require.Len(t, followers[0].written(client.ObjectKey{}), before, "the informer has stopped")
 }
 
-// If resourceVersions have no order, the client cannot recognize whether the store has reached a write. Reads must then
-// not wait.
+// If resourceVersions have no order, the client cannot tell whether the store contains a write. Reads must then not wait.
 func TestUnorderedVersionsDoNotDelayReads(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
@@ -514,7 +513,7 @@ func TestSubresourceWithoutLabels(t *testing.T) {
 }
 
 // A request for a token does not change the ServiceAccount, so a read of the ServiceAccount must not wait for this
-// request. lwtest has no ServiceAccounts, so a ConfigMap stands for one.
+// request. lwtest has no ServiceAccounts, so the test uses a ConfigMap instead.
 func TestTokensDoNotDelayReads(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})

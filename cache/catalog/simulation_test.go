@@ -104,7 +104,7 @@ func (w *world) checkHidden(c *catalog.Catalog) {
 	}
 }
 
-// checkBudget requires that the number of requests in any second stayed within the budget.
+// checkBudget fails the test if the requests in any second exceeded the budget.
 func (w *world) checkBudget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

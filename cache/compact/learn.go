@@ -16,8 +16,8 @@ const (
 // trainer trains dictionaries on decoded objects. It divides the objects into intervals, and trains a dictionary at the
 // end of each interval. Each interval is 16 times as long as the previous one.
 //
-// One early training is not enough, because a list is sorted, so its first objects are a poor sample. Besides, a
-// collection changes over time. The growing intervals keep the number of trainings small.
+// A single early dictionary is not enough, because a list is sorted, so its first objects are a poor sample. The objects
+// also change over time. Because the intervals grow, few dictionaries are trained.
 type trainer struct {
 	current atomic.Pointer[compressor] // nil before the first training
 

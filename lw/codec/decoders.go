@@ -24,9 +24,9 @@ func newAPI() jsoniter.API {
 	return api
 }
 
-// decodeUnusual decodes a struct member whose field [plan.addFields] cannot find. It uses json-iterator only to find
-// the field and to allocate embedded structs. Because json-iterator decodes many values wrongly, it reads a placeholder
-// instead of the value.
+// decodeUnusual decodes a member of a JSON object if [plan.addFields] has not found the member's struct field. It uses
+// json-iterator only to find the field and to allocate embedded structs. json-iterator decodes many values wrongly, so
+// decodeUnusual gives it a placeholder instead of the value.
 func decodeUnusual(r *anyReader, name string, into reflect.Value) {
 	value := r.at
 	quoted, _ := json.Marshal(name) // encoding a string cannot fail

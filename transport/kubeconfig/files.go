@@ -142,8 +142,8 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 	return f
 }
 
-// values returns fields that contain these strings, so that the loader can handle values from the options and the
-// service account like those from a kubeconfig. Empty strings count as missing.
+// values returns fields with the given strings. The loader then reads the options and the service account with the same
+// code as a kubeconfig. Empty strings count as missing.
 func (l *loader) values(at Error, texts map[string]string) *fields {
 	f := l.read(nil, at)
 	for name, text := range texts {

@@ -17,7 +17,7 @@ const resultTimeout = time.Minute
 // start implements the command "start NAME ARGUMENT...".
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
-	// The program env finds lwcat in the script's PATH, which differs from the test's PATH.
+	// The command `env` finds lwcat in the script's PATH, which differs from the test's PATH.
 	cmd := exec.Command("env", append([]string{"lwcat"}, args[1:]...)...)
 	cmd.Dir = ts.Getenv("WORK")
 	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "GORACE", "TESTSCRIPT_COMMAND"} {

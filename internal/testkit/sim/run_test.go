@@ -24,8 +24,8 @@ type Subject struct {
 	Version func() string
 	State   func() lw.State // nil for subjects without states
 
-	// Reborn simulates that the process restarts, and returns the new subject. ok reports whether the old subject
-	// had a state to save. Reborn is nil if the subject cannot save its state.
+	// Reborn simulates a restart of the process, and returns the new process's subject. ok is false if there was no
+	// state to save yet. Reborn is nil if the subject cannot save its state.
 	Reborn func() (again Subject, ok bool)
 }
 

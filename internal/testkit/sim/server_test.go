@@ -138,9 +138,9 @@ func (s *server) writeSomething() {
 	s.apply(w)
 }
 
-// lostUpdate looks for an update that a restore has undone: the one at the next revision. It returns the key of the
-// updated object, or "" if there is no such update or the object's UID has changed. If the caller updates that object
-// now, the new state has the same resourceVersion and UID as the lost state, and only the content differs.
+// lostUpdate returns the key of the object whose update a restore has undone, if that update had the revision that the
+// server will assign next. It returns "" if there was no such update, or if the object's UID has changed. If the caller
+// now updates the object, the new state differs from the lost state only in its content.
 func (s *server) lostUpdate() string {
 	lost, revision := s.now.parent, s.log.Revision()+1
 	if lost == nil || revision > lost.last() {

@@ -19,8 +19,8 @@ type write struct {
 // not be modified.
 type state map[string]string
 
-// incarnation is the history of the server's data between two restores. Up to the revision fork, it equals its
-// parent's history.
+// incarnation is the history of the server's data between two restores. A restore goes back to an earlier revision, the
+// fork. Up to the fork, an incarnation has the same history as its parent.
 type incarnation struct {
 	number int
 	parent *incarnation
