@@ -42,6 +42,50 @@ it('with 10,000 Pods, the page parses and keeps only the visible Pods, even duri
   await view.picture('many')
 }))
 
+it('with 10,000 Pods, a frame that filters or sorts all rows parses only visible Pods', theatre.play({}, async (view, cluster) => {
+  await cluster.fill({ n: N })
+  await countParsing(view.page)
+  await countFrames(view.page)
+  await view.goto('#/v1/pods')
+  await view.until('all Pods', () => view.text('#count'), '10,000')
+  await view.until('the connection', () => view.text('#connection-text'), 'Live')
+  // The actions run in the page, one per frame, so that they come before the page has read all rows.
+  const actions = await view.page.evaluate(async () => {
+    const search = document.getElementById('search')
+    search.focus()
+    const type = (text) => () => {
+      search.value = text
+      search.dispatchEvent(new Event('input'))
+    }
+    const click = (title) => () => [...document.querySelectorAll('.head button')].find((button) => button.textContent === title).click()
+    const results = []
+    for (const act of [type('p'), type('po'), click('Node'), type('pod-1')]) {
+      const last = globalThis.frames.length, before = globalThis.parsed.texts
+      act()
+      while (globalThis.frames.length === last) await globalThis.nextFrame()
+      results.push({ before, ...globalThis.frames[last] })
+    }
+    return results
+  })
+  console.log(`frames after an action: ${actions.map(({ ms, parsed }) => `${ms.toFixed(0)} ms with ${parsed} parsed objects`).join(', ')}`)
+  for (const { before, parsed } of actions) {
+    assert.ok(before < N - 1000, `the page had parsed ${before} objects before the action`)
+    assert.ok(parsed < 80, `the frame after the action parsed ${parsed} objects`)
+  }
+  await view.until('the parsing of all objects', async () => await view.page.evaluate(() => globalThis.parsed.texts) >= N)
+}))
+
+// Records the duration of each of the page's animation frames and the number of objects that the page parses in it.
+const countFrames = (page) => page.evaluateOnNewDocument(() => {
+  const frames = globalThis.frames = [], request = requestAnimationFrame
+  globalThis.nextFrame = () => new Promise((resolve) => request(resolve))
+  globalThis.requestAnimationFrame = (draw) => request((at) => {
+    const began = performance.now(), before = globalThis.parsed.texts
+    draw(at)
+    frames.push({ ms: performance.now() - began, parsed: globalThis.parsed.texts - before })
+  })
+})
+
 // Records when the page shows the first rows and when it shows that the collection is live.
 const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   const moments = globalThis.moments = {}

@@ -30,7 +30,7 @@ import { ViewMenu } from './viewmenu.js'
  * @import { Status } from './status.js'
  */
 
-const FRAME = 6, SOON = 12 // time per frame for reading rows, in milliseconds: short, so that scrolling stays smooth, or longer if the user is searching
+const FRAME = 6 // time per frame for reading rows, in milliseconds: short, so that scrolling and typing stay smooth
 const ARRANGE = 120 // time between sorts while a list arrives, in milliseconds, because each sort may move all rows
 const DRAW = 500 // time between redraws that only update ages, in milliseconds
 
@@ -58,6 +58,7 @@ class App {
   start() {
     $('server').addEventListener('click', () => this.#session.change())
     $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
+    $('search').addEventListener('focus', () => this.draw())
     $('retry').addEventListener('click', () => this.#retry())
     $('pause').addEventListener('click', () => this.#pause())
     $('refresh').addEventListener('click', () => this.#session.refresh())
@@ -210,9 +211,10 @@ class App {
     this.#look(feed.state)
     const at = feed.paused?.at ?? now // a paused table also stops its ages and marks
     feed.rows.sweep(at)
-    const searching = document.activeElement === $('search') // reads all rows before the first letter
+    const searching = document.activeElement === $('search') // reads the rows from the focus on, not only from the first letter on
     feed.rows.counting = searching || this.#statusFilter.counts(feed.rows, isKnown(feed.state, 0))
-    const more = feed.rows.read(() => performance.now() - began > (searching ? SOON : FRAME))
+    const { outdated } = feed.rows // a frame that filters or sorts all rows reads none, because both together would delay the next key
+    const more = feed.rows.read(() => outdated || performance.now() - began > FRAME)
     if (!feed.state.progress || began - this.#arranged > ARRANGE) {
       this.#grid.hold()
       feed.rows.update()

@@ -52,6 +52,8 @@ export class Rows {
     const gone = this.#gone && [...this.#marked].filter((row) => row.gone && row.placed).length
     return this.view.length - gone
   }
+  /** Reports whether the next update must filter or sort all rows. */
+  get outdated() { return this.#refiltered || this.#reordered }
   get(/** @type {string} */ key) { return this.#all.get(key) }
 
   /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import './support/package.js'
+import { Row } from '../row.js'
 import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
 import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
 
@@ -584,12 +585,35 @@ test('a long list is searched over several frames before the number of matches i
   assert.equal(heard(), 'Live. 10 configmaps')
   type(byId('search'), 'node-p')
   frame()
+  assert.equal(byId('count').textContent, '0 of 10', 'the frame that filters must not read rows')
+  assert.equal(frames.length, 1, 'another frame must be requested while rows are unread')
+  frame()
   assert.equal(frames.length, 1, 'another frame must be requested while rows are unread')
   assert.equal(byId('count').textContent, '4 of 10')
   assert.equal(heard(), 'Live. 10 configmaps')
   drawn()
   assert.equal(byId('count').textContent, '10 of 10')
   assert.equal(heard(), '10 of 10 match')
+})
+
+test('the page reads rows as soon as the search has the focus, and not in a frame that sorts', async (t) => {
+  await boot('#/v1/configmaps')
+  feed().report(live('10'), ['a', 'b'].map((name) => added(pod(name), { initial: true })))
+  size(byId('grid'), 1000, -1000) // makes no row visible, because drawing a row would read it
+  drawn()
+  const { read } = Row.prototype
+  let count = 0
+  t.mock.method(Row.prototype, 'read', function (columns) {
+    count++
+    return read.call(this, columns)
+  })
+  byId('search').focus()
+  assert.equal(frames.length, 1, 'the focus must request a frame')
+  click(all('.head button')[1])
+  frame()
+  assert.equal(count, 0, 'the frame that sorts must not read rows')
+  frame()
+  assert.equal(count, 2)
 })
 
 test('the table scrolls only once to the row selected in the URL', async () => {
