@@ -1,6 +1,7 @@
 // Runs the dashboard tests in both browsers at the same time, because the tests mostly wait.
 import { describe } from 'node:test'
 import { dashboard } from './dashboard.mjs'
+import { demo } from './demo.mjs'
 import { usage } from './dashboard-use.mjs'
 import { windows } from './windows.mjs'
 
@@ -9,5 +10,6 @@ describe('dashboard', { concurrency: 4 }, () => {
     dashboard(name)
     usage(name)
     windows(name)
+    demo(name)
   }
 })
