@@ -11,13 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
 // terminal returns both ends of a new pseudoterminal. Programs write to screen, and tests read from output.
 func terminal(t *testing.T) (screen, output *os.File) {
 	output, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		t.Skip("this system has no pseudoterminals:", err)
+		need.Missing(t, "the test needs a pseudoterminal; mount devpts to enable it: %v", err)
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { output.Close() })
