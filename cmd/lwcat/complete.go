@@ -133,9 +133,6 @@ func (c *config) completeFields(ctx context.Context, args []string, word string)
 
 // completeNames completes the name of a resource or, after a slash, the name of an object.
 func (c *config) completeNames(ctx context.Context, word string) (found []cobra.Completion) {
-	if strings.HasPrefix(word, "/") {
-		return nil
-	}
 	server, err := c.connect(ctx, io.Discard)
 	if err != nil {
 		return nil // a completion cannot report an error

@@ -99,7 +99,7 @@ var guesses = []struct {
 	{"pods --filter status.phase==Pending", 2, "", "use --where"},
 	{"wait pods --all --for=condition=Ready", 2, "", "omit it"},
 	{"pods --type Normal", 2, "", "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events"},
-	{"pods -o go-template={{.x}}", 2, "", "use jsonpath, custom-columns or jq instead"},
+	{"pods -o go-template={{.x}}", 2, "", "custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE"},
 	{"pods -o jsonpath={.status.phas} --once", 0, "", "pods have no field status.phas: did you mean phase?"},
 	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions[*].nosuch"},
 	// conditions

@@ -28,14 +28,6 @@ type hintedError struct {
 
 func (a *hintedError) Unwrap() error { return a.error }
 
-// withHint adds a hint to an error. It returns err unchanged if the hint is empty.
-func withHint(err error, hint string) error {
-	if err == nil || hint == "" {
-		return err
-	}
-	return &hintedError{err, hint}
-}
-
 // logError writes an error and its hint.
 func (s *status) logError(err error) {
 	s.logf("%v", err)
@@ -47,10 +39,14 @@ func (s *status) logError(err error) {
 // withHint adds a hint to an error from the server or the output. Only the first matching hint is added, because
 // specific hints come before general ones.
 func (s *connection) withHint(err error) error {
+	hint := cmp.Or(s.rejectionHint(err), s.pluginHint(err), s.certificateHint(err), s.schemeHint(err), s.networkHint(err))
 	if errors.Is(err, syscall.ENOSPC) {
-		return withHint(err, "the disk is full; with --resume FILE, the next run continues where this one ended")
+		hint = "the disk is full; with --resume FILE, the next run continues where this one ended"
 	}
-	return withHint(err, cmp.Or(s.rejectionHint(err), s.pluginHint(err), s.certificateHint(err), s.schemeHint(err), s.networkHint(err)))
+	if hint == "" {
+		return err
+	}
+	return &hintedError{err, hint}
 }
 
 // rejectionHint explains status 401 and 403.

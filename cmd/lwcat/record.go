@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
@@ -129,14 +128,10 @@ func (r *recorder) write(s *stream, event *lw.Event[*lw.Object], changes []outpu
 }
 
 func recordError(err error) error {
-	if err == nil {
-		return nil
+	if err != nil {
+		err = fmt.Errorf("--record: %v", err) // %v hides EPIPE, because exitCode would interpret it as a closed standard output
 	}
-	hint := ""
-	if errors.Is(err, syscall.ENOSPC) {
-		hint = "the disk is full"
-	}
-	return withHint(fmt.Errorf("--record: %v", err), hint) // %v hides EPIPE, because exitCode would interpret it as a closed standard output
+	return err
 }
 
 // close flushes and closes the file.

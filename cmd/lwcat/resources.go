@@ -71,7 +71,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	kind := "" // the last resource name, to which the following object names belong, as in kubectl get pod web-1
 	for _, name := range split(o.names) {
 		isPath := strings.HasPrefix(name, "/")
-		if all == nil && !isPath {
+		if all == nil && (!isPath || o.about != "") {
 			if all, err = discovery.Ask(ctx, transport); err != nil {
 				return nil, err
 			}
@@ -103,7 +103,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 			}
 		}
 	}
-	return resources, o.selectEvents(ctx, transport, all, resources)
+	return resources, o.selectEvents(all, resources)
 }
 
 // maxWarnings limits how many names a list in the log contains, because a broken server may have hundreds.
@@ -271,9 +271,8 @@ func inEach(namespaces []string, resource lw.Resource) (resources []lw.Resource)
 var eventTypes = []string{"Normal", "Warning"}
 
 // selectEvents adds the terms for --for and --types to the field selector. Events exist in two API groups, which have
-// different names for the field of the object: involvedObject and regarding. all may be nil if the command line
-// contains only paths.
-func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transport, all *discovery.Resources, resources []lw.Resource) (err error) {
+// different names for the field of the object: involvedObject and regarding. all may be nil without --for.
+func (o *resourceOptions) selectEvents(all *discovery.Resources, resources []lw.Resource) error {
 	if o.about == "" && len(o.eventTypes) == 0 {
 		return nil
 	}
@@ -287,11 +286,6 @@ func (o *resourceOptions) selectEvents(ctx context.Context, transport lw.Transpo
 		}
 	}
 	if o.about != "" {
-		if all == nil {
-			if all, err = discovery.Ask(ctx, transport); err != nil {
-				return err
-			}
-		}
 		word, name, _ := strings.Cut(o.about, "/")
 		about, err := all.Find(word)
 		if err != nil {

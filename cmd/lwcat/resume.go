@@ -59,15 +59,8 @@ func (p *printed) text() string {
 			"namespace": o.GetNamespace(), "name": o.GetName(), "uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(),
 		}}
 	}
-	return string(encode(entry))
-}
-
-func encode(value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // impossible for the types that lwcat encodes
-	}
-	return text
+	text, _ := json.Marshal(entry) // encoding strings cannot fail
+	return string(text)
 }
 
 // openResume reads a resume file, or creates it.

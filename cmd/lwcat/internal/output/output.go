@@ -107,9 +107,5 @@ func New(spec string, opts *Options) (Format, error) {
 		}
 		return made, nil
 	}
-	hint := ""
-	if strings.HasPrefix(name, "go-template") {
-		hint = "; use jsonpath, custom-columns or jq instead"
-	}
-	return nil, fmt.Errorf("unknown output format %q; the formats are %s%s", name, strings.Join(Names(), ", "), hint)
+	return nil, fmt.Errorf("unknown output format %q; the formats are %s", name, strings.Join(Names(), ", "))
 }
