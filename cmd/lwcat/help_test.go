@@ -21,6 +21,7 @@ func TestHelpFitsScreen(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(short, "\n"), 40, short)
 	code, all, errs := lwcat(t, "help", "all")
 	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, all, "--max-events", "another name of --count, which scripts use")
 	for _, text := range []string{short, all} {
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), helpWidth, line)

@@ -17,7 +17,7 @@ import (
 )
 
 // kubectlVerbs are the kubectl verbs that fromKubectl accepts.
-var kubectlVerbs = []string{"get", "list", "describe", "watch", "wait", "rollout"}
+var kubectlVerbs = []string{"get", "list", "watch", "wait", "rollout"}
 
 // otherVerbs are kubectl commands that lwcat does not have. The error message for such a command names the right
 // command, instead of saying that no such resource exists.
@@ -31,6 +31,8 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 	}
 	verb, names := args[0], slices.Clone(args[1:])
 	switch {
+	case verb == "describe":
+		return nil, fmt.Errorf("cannot describe objects: use kubectl %s, or lwcat get %s -o yaml", strings.Join(args, " "), strings.Join(names, " "))
 	case slices.Contains(otherVerbs, verb):
 		return nil, fmt.Errorf("follows objects only: use kubectl %s", strings.Join(args, " "))
 	case !slices.Contains(kubectlVerbs, verb):
@@ -44,7 +46,7 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 		if err := c.waitFor(flags); err != nil {
 			return nil, err
 		}
-	case verb != "watch" && !c.limits.watch && !c.limits.hasGoal():
+	case verb != "watch" && !c.limits.watch && len(c.limits.until) == 0:
 		c.limits.once = true
 	}
 	if len(names) > 1 && !strings.Contains(names[0], "/") {
@@ -52,9 +54,6 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 			names[i+1] = names[0] + "/" + name
 		}
 		names = names[1:]
-	}
-	if verb == "describe" && !flags.Changed("output") {
-		c.output.name = "yaml"
 	}
 	return names, nil
 }
@@ -83,14 +82,16 @@ var aliases = map[string]string{"max-events": "count", "resource-version": "from
 
 // advice maps flags that lwcat does not have, most of them from kubectl, to advice for the error message.
 var advice = map[string]string{
-	"L":           "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
-	"show-labels": "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
-	"sort-by":     "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.metadata.name)'",
-	"q":           "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
-	"type":        "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
-	"all":         "omit it: without a name or a selector, all objects are meant",
-	"filter":      "use --where, for example --where 'status.phase==Pending'",
-	"since":       "use --from RESOURCEVERSION or --resume FILE",
+	"L":            "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
+	"show-labels":  "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
+	"sort-by":      "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.metadata.name)'",
+	"q":            "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
+	"type":         "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
+	"all":          "omit it: without a name or a selector, all objects are meant",
+	"deletes-only": "use --event DELETED",
+	"grep":         "use --where, for example --where metadata.labels.app=web, or pipe the output to grep",
+	"filter":       "use --where, for example --where 'status.phase==Pending'",
+	"since":        "use --from RESOURCEVERSION or --resume FILE",
 }
 
 // explainFlag improves the parser's error. For an unknown flag, it adds advice or a similar flag. For an invalid value,

@@ -86,7 +86,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 		var found []lw.Resource
 		if isPath {
 			found, err = o.fromPath(name)
-		} else if found, err = collections(all, name, namespaces); isUnknown(err) && kind != "" && !strings.Contains(name, "/") { // "pod web-1" means pod/web-1
+		} else if found, err = collections(all, name, namespaces); isUnknown(err) && kind != "" && !strings.Contains(name, "/") && slices.Contains(o.names, name) { // "pod web-1" means pod/web-1, unlike "pod,web-1"
 			found, err = collections(all, kind+"/"+name, namespaces)
 			resources = slices.DeleteFunc(resources, func(r lw.Resource) bool {
 				return r.Name == "" && slices.ContainsFunc(found, func(f lw.Resource) bool { return shortName(f) == shortName(r) })
