@@ -58,9 +58,6 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 	if err != nil {
 		return err
 	}
-	if err := c.limits.validateResources(resources); err != nil {
-		return err
-	}
 	if err := s.checkFields(ctx, c, resources, status); err != nil {
 		return err
 	}
@@ -144,16 +141,15 @@ func shortName(r lw.Resource) string {
 type printer struct {
 	*config
 	limiter  *limiter
-	mu       sync.Mutex    // streams print concurrently; guards out, format, recorder and resume
+	mu       sync.Mutex    // streams print concurrently; guards out, the format, recorder and resume
 	out      *bufio.Writer // standard output
-	format   output.Format
 	status   *status
 	recorder *recorder   // nil without --record
 	resume   *resumeFile // nil without --resume
 }
 
 func newPrinter(c *config, out io.Writer, status *status) *printer {
-	return &printer{config: c, out: bufio.NewWriterSize(out, 64<<10), format: c.output.format, status: status}
+	return &printer{config: c, out: bufio.NewWriterSize(out, 64<<10), status: status}
 }
 
 // print writes an event's changes, and flushes them if flush is true. During a list, flush is false until the last
@@ -173,7 +169,7 @@ func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output
 	}
 	for i := range changes {
 		if !hidden && !p.limits.quiet && p.limits.shows(&changes[i]) {
-			p.format.Print(p.out, &changes[i])
+			p.output.format.Print(p.out, &changes[i])
 		}
 	}
 	if !flush {
@@ -204,7 +200,7 @@ func (p *printer) flushLocked() (err error) {
 			return recordError(err)
 		}
 	}
-	p.format.Flush(p.out)
+	p.output.format.Flush(p.out)
 	err = p.out.Flush()
 	if err == nil && p.resume != nil {
 		p.resume.commit()

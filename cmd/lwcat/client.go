@@ -18,7 +18,7 @@ import (
 // client returns a client for the stream's collection. With -o wide, it requests the server's columns.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
 	opts := &lw.ClientOptions{KeepManagedFields: s.config.output.managedFields}
-	if !s.config.output.wide {
+	if s.config.output.name != "wide" {
 		opts.MetadataOnly = s.config.resources.metadataOnly
 		return lw.NewClient(transport, s.resource, lw.RawCodec{}, opts)
 	}
@@ -52,7 +52,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Added, now, d.New, nil)
 	case d.Type == lw.Deleted:
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
-	case s.out.resume == nil || !isStub(d.Old):
+	case s.out.resume == nil || d.Old.Get("metadata.creationTimestamp").Exists(): // unlike the stubs in a resume file
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
 	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version, but --until needs the complete object
 		s.limiter.take(s.resource.String(), []output.Event{{Type: lw.Modified, Object: d.New}}, true)
@@ -85,17 +85,12 @@ func (s *stream) isFatal(cause error) bool {
 	if isAbsent(cause) {
 		return !s.config.resources.wait
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || isPlainHTTP(cause) {
-		return true
-	}
-	if _, ok := errors.AsType[*kubeconfig.Error](cause); ok || fips140.Enforced() && errors.Is(cause, errors.ErrUnsupported) {
-		return true
-	}
+	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](cause)
+	_, badKubeconfig := errors.AsType[*kubeconfig.Error](cause)
+	unsupported := fips140.Enforced() && errors.Is(cause, errors.ErrUnsupported)
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.badRequests++
-		if s.config.limits.from != "" { // a retry would begin with a list, but --from excludes lists
-			return true
-		}
 	}
-	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.badRequests > 1
+	rejected := s.badRequests > 1 || s.badRequests > 0 && s.config.limits.from != "" // a retry would begin with a list, but --from excludes lists
+	return badCertificate || badKubeconfig || unsupported || rejected || isPlainHTTP(cause) || lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList)
 }

@@ -27,15 +27,12 @@ func (c *config) registerCompletions(root *cobra.Command) {
 		if kind, _ := pflag.UnquoteUsage(flag); strings.HasPrefix(kind, "FILE") {
 			return
 		}
-		err := root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, args []string, word string) []cobra.Completion {
+		_ = root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, args []string, word string) []cobra.Completion {
 			if flag.Name == "until" || flag.Name == "where" {
 				return c.completeFields(ctx, args, word)
 			}
 			return c.flagValues(ctx, flag.Name)
-		}))
-		if err != nil {
-			panic(err) // impossible, because each flag is registered only once
-		}
+		})) // cannot fail, because each flag is registered only once
 	})
 }
 
@@ -47,16 +44,10 @@ func completeLast(values func(ctx context.Context, args []string, last string) [
 		defer cancel()
 		comma := strings.LastIndexByte(word, ',') + 1
 		before, last := word[:comma], word[comma:]
-		found := make(chan []cobra.Completion, 1)
-		go func() { found <- values(ctx, args, last) }() // in a goroutine, because a credential plugin may ignore ctx
-		select {
-		case <-ctx.Done():
-		case all := <-found:
-			for _, candidate := range all {
-				text, description, _ := strings.Cut(candidate, "\t")
-				if isWord(text) && strings.HasPrefix(text, last) {
-					matching = append(matching, cobra.CompletionWithDesc(before+text, output.Plain(description)))
-				}
+		for _, candidate := range values(ctx, args, last) {
+			text, description, _ := strings.Cut(candidate, "\t")
+			if isWord(text) && strings.HasPrefix(text, last) {
+				matching = append(matching, cobra.CompletionWithDesc(before+text, output.Plain(description)))
 			}
 		}
 		if len(matching) == 1 && strings.HasSuffix(matching[0], "=") {

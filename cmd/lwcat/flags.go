@@ -26,11 +26,9 @@ type outputOptions struct {
 	format        output.Format // created by validate
 	name          string        // value of -o
 	options       output.Options
-	terminal      bool   // whether standard output is a terminal
 	managedFields bool   // whether to keep metadata.managedFields
 	diff          bool   // --diff, which replaces name
 	color         string // auto, always or never
-	wide          bool   // whether to print the server's columns, which need another kind of request
 }
 
 func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
@@ -51,15 +49,13 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 }
 
 func (o *outputOptions) validate() (err error) {
-	o.options.Terminal = o.terminal
 	if o.diff {
 		o.name = "diff"
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return fmt.Errorf("--color is %q: expected auto, always or never", o.color)
 	}
-	o.options.Color = o.color == "always" || o.color == "auto" && o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	o.wide = o.name == "wide"
+	o.options.Color = o.color == "always" || o.color == "auto" && o.options.Terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	o.format, err = output.New(o.name, &o.options)
 	return err
 }
@@ -78,7 +74,7 @@ func (c *config) flags(terminal bool) *pflag.FlagSet {
 }
 
 func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) error {
-	c.resources.names, c.output.terminal = names, terminal
+	c.resources.names, c.output.options.Terminal = names, terminal
 	c.output.options.Namespaces, c.output.options.Resources = c.resources.allNamespaces || len(c.resources.namespaces) > 1, len(split(c.resources.names)) > 1
 	if err := c.recording.validate(flags); err != nil {
 		return err
@@ -99,7 +95,7 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	if err := c.validateEverything(flags); err != nil {
 		return err
 	}
-	if c.output.wide && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
+	if c.output.name == "wide" && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
 		return errors.New("-o wide prints the server's columns, which metadata and recordings do not contain: omit --metadata-only, --record and --replay")
 	}
 	return nil

@@ -25,6 +25,7 @@ func guessable(t *testing.T) *lwtest.Server {
 	create(t, server, "pods", `{"metadata":{"name":"web-0","labels":{"app":"web"}},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`)
 	create(t, server, "pods", `{"metadata":{"name":"web-1","labels":{"app":"web"}},"status":{"phase":"Pending"}}`)
 	create(t, server, "deployments.apps", `{"metadata":{"name":"web","generation":1},"spec":{"replicas":0},"status":{"observedGeneration":1}}`)
+	create(t, server, "deployments.apps", `{"metadata":{"name":"slow"},"spec":{"replicas":3},"status":{"observedGeneration":1,"replicas":3,"updatedReplicas":3,"availableReplicas":1}}`)
 	create(t, server, "nodes", named("n1"))
 	create(t, server, "events", `{"metadata":{"name":"e"},"type":"Normal","reason":"Pulled","involvedObject":{"kind":"Pod","name":"web-0"}}`)
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/openapi/v3/api/v1" }, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -68,10 +69,11 @@ var guesses = []struct {
 	{"pod/web-9", 1, "", `pods "web-9" not found`},
 	{"wait pod/web-0 --for=condition=Ready", 0, "pod/web-0 condition met\n", ""},
 	{"wait pod web-0 --for=condition=ready", 0, "pod/web-0 condition met\n", ""},
-	{"wait pod/web-1 --for=condition=Ready --timeout=50ms", 1, "", "timed out after 50ms waiting for the condition on pod/web-1"},
+	{"wait pod/web-1 --for=condition=Ready --timeout=50ms", 1, "", "timed out after 50ms waiting for the condition on pod/web-1\nlwcat: pod/web-1: condition Ready is missing\n"},
 	{"wait pod/web-0 --for=jsonpath={.status.phase}=Running", 0, "pod/web-0 condition met\n", ""},
 	{"wait pod/web-0 --for=jsonpath='{.status.phase}'=Running", 0, "pod/web-0 condition met\n", ""},
-	{"wait pods -l app=web --for=condition=Ready --timeout=50ms", 1, "", "timed out after 50ms"},
+	{"wait pods -l app=web --for=jsonpath={.status.phase}=Running --timeout=50ms", 1, "", "timed out after 50ms waiting for the condition on pods\nlwcat: pod/web-1: {.status.phase} is Pending\n"},
+	{"wait pod/web-0 --for=delete --timeout=50ms", 1, "", "on pod/web-0\nlwcat: pod/web-0: the object still exists\n"},
 	{"wait pods -l app=web --for=create", 0, "…pod/web-", ""},
 	{"wait pod/nosuch --for=delete", 0, "", ""},
 	{"wait pod/nosuch --for=condition=Ready", 1, "", `pods "nosuch" not found`},
@@ -79,8 +81,9 @@ var guesses = []struct {
 	{"wait pod/web-0", 2, "", "wait needs --for, for example --for=condition=Ready"},
 	{"rollout status deploy/web", 0, "deployment \"web\" successfully rolled out\n", ""},
 	{"rollout status deployment web", 0, "deployment \"web\" successfully rolled out\n", ""},
+	{"rollout status deploy/slow --timeout 50ms", 1, "", "on deploy/slow\nlwcat: deployment.apps/slow: 1 of 3 updated replicas are available\n"},
 	{"rollout restart deploy/web", 2, "", "use kubectl rollout restart deploy/web"},
-	{"rollout status pod/web-0", 2, "", "needs Deployments, StatefulSets or DaemonSets"},
+	{"rollout status pod/web-0", 1, "", "Pod has no rollout: use condition=Ready or a field"},
 	{"delete pod web-0", 2, "", "use kubectl delete pod web-0"},
 	{"logs web-0", 2, "", "use kubectl logs web-0"},
 	{"apply -f x.yaml", 2, "", "unknown shorthand flag: 'f'"},
@@ -111,7 +114,8 @@ var guesses = []struct {
 	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions[*].nosuch"},
 	// conditions
 	{"pods --until count>=2", 0, "pod/web-0 condition met\npod/web-1 condition met\n", ""},
-	{"pods --until count>=3 --timeout 50ms", 3, "", "timed out after 50ms waiting for count>=3"},
+	{"pods --until count>=3 --timeout 50ms", 3, "", "timed out after 50ms waiting for count>=3\nlwcat: 2 of 2 objects match\n"},
+	{"pods -l app=none --until condition=Ready --timeout 50ms", 3, "", "waiting for condition=Ready\nlwcat: no object exists\n"},
 	{"pods --until foo=3", 2, "", "foo is not a field path: write condition=foo"},
 	{"pods --until .foo=3", 2, "", "pods have no field foo"},
 	{"pods --until status.phas=Running", 2, "", "pods have no field status.phas: did you mean phase?"},
@@ -124,7 +128,7 @@ var guesses = []struct {
 	{"pods --where status.nosuch=1 --once", 2, "", "pods have no field status.nosuch"},
 	{"pods --event deleted --once", 0, "", ""},
 	{"pods --event changed --once", 2, "", `--event is "changed": expected ADDED, MODIFIED or DELETED`},
-	{"nodes --until rollout", 2, "", "needs Deployments, StatefulSets or DaemonSets, not nodes"},
+	{"nodes --until rollout", 1, "", "n1: Node has no rollout: use condition=Ready or a field"},
 	{"pods -l bad( --once", 1, "", `unable to parse requirement: "bad("`},
 }
 

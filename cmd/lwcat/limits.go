@@ -33,6 +33,7 @@ type rangeOptions struct {
 	set       *pflag.FlagSet // the parsed flags
 
 	conditions []*condition.Condition // parsed from until
+	watcher    condition.Watcher      // evaluates conditions
 }
 
 func (o *rangeOptions) flags(set *pflag.FlagSet) {
@@ -86,20 +87,6 @@ func (o *rangeOptions) validate() error {
 // versionPattern matches resourceVersions, except 0, which means any resourceVersion.
 var versionPattern = regexp.MustCompile(`^[1-9][0-9]*$`)
 
-// rolloutKinds are the resources for which --until rollout works.
-var rolloutKinds = []string{"deployments.apps", "statefulsets.apps", "daemonsets.apps"}
-
-// validateResources rejects --until rollout for resources without rollouts.
-func (o *rangeOptions) validateResources(resources []lw.Resource) error {
-	for _, r := range resources {
-		rollout := slices.ContainsFunc(o.conditions, func(c *condition.Condition) bool { return c.Rollout })
-		if rollout && !slices.Contains(rolloutKinds, shortName(r)) {
-			return usageError{fmt.Errorf("--until rollout needs Deployments, StatefulSets or DaemonSets, not %s: use condition=Ready or a field", shortName(r))}
-		}
-	}
-	return nil
-}
-
 // These errors report that --until, --count or --timeout ended the run. Runs without a goal also end with errDone when
 // they are complete, for example "lwcat api-resources".
 var (
@@ -135,15 +122,15 @@ func (o *rangeOptions) goal() string {
 // limiter ends the output of all streams when --until or --count is met.
 type limiter struct {
 	*rangeOptions
-	mu        sync.Mutex         // streams call the limiter concurrently
-	remaining int                // number of events still to print; negative means no limit
-	watcher   *condition.Watcher // evaluates --until
-	done      bool               // whether --until is met
-	failed    error              // error if --until can no longer be met
+	mu        sync.Mutex // streams call the limiter concurrently
+	remaining int        // number of events still to print; negative means no limit
+	done      bool       // whether --until is met
+	failed    error      // error if --until can no longer be met
 }
 
 func newLimiter(o *rangeOptions, collections int) *limiter {
-	return &limiter{rangeOptions: o, remaining: cmp.Or(o.count, -1), watcher: condition.Watch(o.conditions, collections)}
+	o.watcher = *condition.Watch(o.conditions, collections)
+	return &limiter{rangeOptions: o, remaining: cmp.Or(o.count, -1)}
 }
 
 // shows reports whether --event selects an event.
@@ -168,7 +155,7 @@ func (l *limiter) take(collection string, events []output.Event, hidden bool) (s
 		if e.Type == lw.Deleted {
 			l.watcher.Delete(collection, e.Object)
 		} else {
-			l.failed = l.watcher.Put(collection, e.Object, e.Type == lw.Added)
+			l.failed = l.watcher.Put(collection, e.Object)
 		}
 		l.done = l.watcher.Holds()
 	}
@@ -193,10 +180,10 @@ func (l *limiter) results() (text string) {
 }
 
 // restore records an object that an earlier run printed and that may have been deleted since.
-func (l *limiter) restore() {
+func (l *limiter) restore(collection string, o *lw.Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.watcher.Restore()
+	l.watcher.Restore(collection, o)
 }
 
 // ended reports whether no further events may be printed. The caller must hold the lock.

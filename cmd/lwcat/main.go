@@ -63,34 +63,34 @@ func exitCode(err error, config *config, status *status) int {
 	if goal == "" && config.resources.wait && !status.answered.Load() {
 		goal = "the server and the resources"
 	}
-	switch {
+	switch usage, isUsage := errors.AsType[usageError](err); {
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted) && len(config.limits.until) == 0:
 		return exitDone
+	case isUsage:
+		fmt.Fprintf(status.out, "lwcat: %v\nRun 'lwcat --help' for usage.\n", usage)
+		return exitUsage
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case errors.Is(err, errFailed):
 		return exitError
 	case errors.Is(err, errUnmet):
 		status.logf("the list is complete, but %s was not reached", goal)
-		return unmet
 	case errors.Is(err, errCounted):
 		status.logf("--count %d was reached before %s", config.limits.count, goal)
-		return unmet
 	case goal == "" && errors.Is(err, errTimeout), (goal == "" || config.limits.once && !config.limits.hasGoal()) && errors.Is(err, syscall.EPIPE):
 		return exitDone
 	case errors.Is(err, errTimeout):
 		status.logf("timed out after %v waiting for %s", config.limits.timeout, goal)
-		return unmet
 	case errors.Is(err, syscall.EPIPE): // the reader of the pipe, for example head, has exited
 		status.logf("standard output was closed before %s was reached", goal)
-		return unmet
+	default:
+		status.logError(err)
+		return exitError
 	}
-	if usage, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintf(status.out, "lwcat: %v\nRun 'lwcat --help' for usage.\n", usage)
-		return exitUsage
+	for _, reason := range config.limits.watcher.Unmet() {
+		status.logf("%s", reason)
 	}
-	status.logError(err)
-	return exitError
+	return unmet
 }
 
 // isTerminal reports whether a file is a terminal or another character device.

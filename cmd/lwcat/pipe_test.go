@@ -36,7 +36,7 @@ func TestClosedPipeIsNotSuccessBeforeGoal(t *testing.T) {
 	}{
 		{nil, exitDone, ""},
 		{[]string{"--once"}, exitDone, ""},
-		{[]string{"--until", "deleted"}, exitTimeout, "lwcat: standard output was closed before deleted was reached\n"},
+		{[]string{"--until", "deleted"}, exitTimeout, "lwcat: standard output was closed before deleted was reached\nlwcat: configmap/a: the object still exists\n"},
 		{[]string{"--count", "2"}, exitTimeout, "lwcat: standard output was closed before event number 2 was reached\n"},
 		{[]string{"--count", "1"}, exitTimeout, "lwcat: standard output was closed before event number 1 was reached\n"},
 		{[]string{"--until", "exists"}, exitDone, ""},

@@ -130,11 +130,11 @@ func collections(all *discovery.Resources, name string, namespaces []string) (re
 	}
 	for _, found := range types {
 		resource := lw.Resource{Group: found.Group, Version: found.Version, Plural: found.Resource, Name: object}
+		within := []string{""}
 		if found.Namespaced {
-			resources = append(resources, inEach(namespaces, resource)...)
-		} else {
-			resources = append(resources, resource)
+			within = namespaces
 		}
+		resources = append(resources, inEach(within, resource)...)
 	}
 	return resources, nil
 }

@@ -180,6 +180,3 @@ func (f *resumeFile) save(snapshot *cache.Snapshot[*printed]) error {
 	}
 	return resumeError(err)
 }
-
-// isStub reports whether an object is a stub. Unlike objects from a server, stubs have no creation timestamp.
-func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }

@@ -39,9 +39,6 @@ func (o *serverOptions) flags(set *pflag.FlagSet) {
 }
 
 func (o *serverOptions) validate() error {
-	if o.CAFile != "" && o.Insecure {
-		return errors.New("--certificate-authority and --insecure-skip-tls-verify cannot be combined")
-	}
 	if !slices.Contains(transports, o.transport) {
 		return fmt.Errorf("unknown transport %q: expected http, ws or auto", o.transport)
 	}

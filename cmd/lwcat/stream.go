@@ -88,7 +88,7 @@ func (s *stream) resumeID() string {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
-		s.limiter.restore() // --until must know the object, but must not hold before the server confirms it
+		s.limiter.restore(s.resource.String(), event.Object) // --until must know the object, but must not hold before the server confirms it
 	case lw.Restored:
 		s.restoring, s.synced = false, true
 		if s.noInitialState { // no list follows, so --until must not wait for a list
@@ -169,7 +169,7 @@ func (s *stream) empty() error {
 		return &notFoundError{s.resource}
 	case required:
 		return errors.New("no matching resources found")
-	case s.config.output.terminal:
+	case s.config.output.options.Terminal:
 		where := strings.TrimSuffix(" in "+s.resource.Namespace, " in ")
 		s.status.logf("no %s%s%s", shortName(s.resource), where, map[bool]string{false: ", watching"}[o.once])
 	}

@@ -4,6 +4,7 @@ package condition
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,13 +33,14 @@ VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status
 // Condition is a parsed --until condition; see [Grammar]. A condition with "all" needs at least one object. Only
 // "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
-	over    quantifier // which of the objects must match
-	terms   []term     // an object matches if all terms hold for it; empty for one-word conditions
-	Rollout bool       // whether the condition waits for a rollout
-	Fields  [][]string // paths of the fields that the condition reads; see [jsonpath.Path]
-	Plain   bool       // whether the condition consists only of terms, so that it can be checked for a single object
-	compare string     // for countOf: operator between the number of matching objects and count
-	count   string     // for countOf: the number
+	over    quantifier                           // which of the objects must match
+	terms   []term                               // an object matches if all terms hold for it; empty for one-word conditions
+	rollout bool                                 // whether the condition waits for a rollout
+	Fields  [][]string                           // paths of the fields that the condition reads; see [jsonpath.Path]
+	Plain   bool                                 // whether the condition consists only of terms, so that it can be checked for a single object
+	compare string                               // for countOf: operator between the number of matching objects and count
+	count   string                               // for countOf: the number
+	values  map[string]func(*lw.Object) lw.Value // the values that the terms compare, by their names in messages
 }
 
 type quantifier uint8
@@ -52,7 +54,7 @@ const (
 
 // complete contains the one-word conditions, which cannot be combined with other terms.
 var complete = map[string]Condition{
-	"exists": {}, "create": {}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, Rollout: true},
+	"exists": {}, "create": {}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
 }
 
 // Parse parses a condition.
@@ -61,7 +63,7 @@ func Parse(text string) (*Condition, error) {
 	if whole, ok := complete[strings.ToLower(rest)]; ok {
 		return &whole, nil
 	}
-	c := &Condition{Plain: true}
+	c := &Condition{Plain: true, values: map[string]func(*lw.Object) lw.Value{}}
 	for over, word := range []string{"any ", "all ", "none "} {
 		if after, found := strings.CutPrefix(rest, word); found {
 			c.over, c.Plain, rest = quantifier(over), false, after
@@ -104,13 +106,30 @@ func (c *Condition) Matches(o *lw.Object) bool {
 	return !slices.ContainsFunc(c.terms, func(t term) bool { return !t(o) })
 }
 
+// state describes the values that decide whether an object matches. It omits the values of Secrets.
+func (c *Condition) state(o *lw.Object) string {
+	if c.rollout {
+		step, _ := rollout(o) // Put has returned the error
+		return step
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+		value := cmp.Or(c.values[name](o).String(), "missing")
+		if o.Kind() == "Secret" {
+			value = "different"
+		}
+		texts = append(texts, name+" is "+value)
+	}
+	return cmp.Or(strings.Join(texts, ", "), "the object still exists")
+}
+
 // term is a condition on one object.
 type term func(*lw.Object) bool
 
 func (c *Condition) parseTerm(field, operator, value string) (term, error) {
 	if field == "condition" && strings.Trim(operator, "=") == "" && value != "" {
 		c.Fields = append(c.Fields, []string{"status", "conditions"})
-		return conditionTerm(value)
+		return c.conditionTerm(value)
 	}
 	left, err := c.parsePath(field)
 	if err != nil {
@@ -153,12 +172,14 @@ func (c *Condition) parsePath(text string) (func(*lw.Object) lw.Value, error) {
 		return nil, fmt.Errorf("expected a field path such as status.phase, but %w", err)
 	}
 	c.Fields = append(c.Fields, path.Fields)
-	return func(o *lw.Object) (first lw.Value) {
+	find := func(o *lw.Object) (first lw.Value) {
 		for first = range path.Find(o.Get("")) {
 			break
 		}
 		return first
-	}, nil
+	}
+	c.values[text] = find
+	return find, nil
 }
 
 func unquote(value string) string {
@@ -169,7 +190,7 @@ func unquote(value string) string {
 }
 
 // conditionTerm parses the part of condition=TYPE[=STATUS] after the first equals sign.
-func conditionTerm(text string) (term, error) {
+func (c *Condition) conditionTerm(text string) (term, error) {
 	name, status, given := strings.Cut(text, "=")
 	if !given {
 		status = "True"
@@ -177,12 +198,14 @@ func conditionTerm(text string) (term, error) {
 	if !slices.Contains([]string{"true", "false", "unknown"}, strings.ToLower(status)) {
 		return nil, fmt.Errorf("expected the status True, False or Unknown after condition=%s, but found %s", name, strconv.Quote(status))
 	}
-	return func(o *lw.Object) bool {
+	find := func(o *lw.Object) lw.Value {
 		for condition := range o.Get("status.conditions").Elements() {
 			if strings.EqualFold(condition.Get("type").String(), name) {
-				return strings.EqualFold(condition.Get("status").String(), status)
+				return condition.Get("status")
 			}
 		}
-		return false
-	}, nil
+		return lw.Value{}
+	}
+	c.values["condition "+name] = find
+	return func(o *lw.Object) bool { return strings.EqualFold(find(o).String(), status) }, nil
 }

@@ -2,6 +2,7 @@ package condition
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -14,8 +15,8 @@ func object(t *testing.T, text string) *lw.Object {
 	return o
 }
 
-func put(t *testing.T, w *Watcher, collection int, o *lw.Object, isNew bool) {
-	require.NoError(t, w.Put(fmt.Sprint(collection), o, isNew))
+func put(t *testing.T, w *Watcher, collection int, o *lw.Object) {
+	require.NoError(t, w.Put(fmt.Sprint(collection), o))
 }
 
 func TestTerms(t *testing.T) {
@@ -73,7 +74,7 @@ func TestTerms(t *testing.T) {
 		condition, err := Parse(text)
 		require.NoError(t, err, text)
 		w := Watch([]*Condition{condition}, 1)
-		put(t, w, 0, o, true)
+		put(t, w, 0, o)
 		w.Complete()
 		require.Equal(t, want, w.Holds(), text)
 	}
@@ -122,15 +123,15 @@ func TestConditionsOfCollections(t *testing.T) {
 		return Watch([]*Condition{condition}, 2)
 	}
 	w := watch("all .ok=1")
-	put(t, w, 0, good, true)
+	put(t, w, 0, good)
 	w.Complete()
 	require.False(t, w.Holds(), "\"all\" must not hold before both lists are complete")
-	put(t, w, 1, bad, true)
+	put(t, w, 1, bad)
 	w.Complete()
 	require.False(t, w.Holds())
-	put(t, w, 1, good, false)
+	put(t, w, 1, good)
 	require.True(t, w.Holds())
-	put(t, w, 0, bad, false)
+	put(t, w, 0, bad)
 	require.False(t, w.Holds())
 	w.Delete("0", bad)
 	require.True(t, w.Holds())
@@ -138,7 +139,7 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.False(t, w.Holds(), "\"all\" must not hold if there are no objects")
 
 	w = watch("deleted")
-	put(t, w, 0, good, true)
+	put(t, w, 0, good)
 	w.Complete()
 	w.Complete()
 	require.False(t, w.Holds())
@@ -146,10 +147,50 @@ func TestConditionsOfCollections(t *testing.T) {
 	require.True(t, w.Holds())
 
 	w = watch(".ok=1")
-	put(t, w, 0, bad, true)
+	put(t, w, 0, bad)
 	require.False(t, w.Holds())
-	put(t, w, 0, good, false)
+	put(t, w, 0, good)
 	require.True(t, w.Holds(), "\"any\" must hold even if the lists are not complete")
+}
+
+// TestUnmetConditionsNameObjects checks that a user learns which objects to look at after a timeout. The values of Secrets
+// must not appear, because the messages may be in the log of a job.
+func TestUnmetConditionsNameObjects(t *testing.T) {
+	pod := func(name, status string) *lw.Object {
+		return object(t, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"`+name+`"},"status":`+status+`}`)
+	}
+	for text, want := range map[string]string{
+		"all condition=Ready":                   "pod/b: condition Ready is False; pod/c: condition Ready is missing",
+		"all .status.phase=Running":             "pod/c: .status.phase is Pending",
+		"status.phase=status.wanted":            "pod/a: status.phase is Running, status.wanted is missing; pod/b: status.phase is Running, status.wanted is missing; pod/c: status.phase is Pending, status.wanted is Failed",
+		"none status.phase=Running":             "pod/a: status.phase is Running; pod/b: status.phase is Running",
+		"count>=3 && {.status.phase}='Running'": "2 of 3 objects match",
+		"deleted":                               "pod/a: the object still exists; pod/b: the object still exists; pod/c: the object still exists",
+		"exists":                                "",
+	} {
+		c, err := Parse(text)
+		require.NoError(t, err)
+		w := Watch([]*Condition{c}, 1)
+		put(t, w, 0, pod("c", `{"phase":"Pending","wanted":"Failed"}`))
+		put(t, w, 0, pod("a", `{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}`))
+		put(t, w, 0, pod("b", `{"phase":"Running","conditions":[{"type":"Ready","status":"False"}]}`))
+		w.Restore("0", pod("restored", "{}"))
+		w.Delete("0", pod("restored", "{}"))
+		w.Complete()
+		require.Equal(t, want, strings.Join(w.Unmet(), "; "), text)
+	}
+	c, err := Parse("all .data.ready=1")
+	require.NoError(t, err)
+	w := Watch([]*Condition{c}, 1)
+	require.Empty(t, w.Unmet(), "the list is not complete, so objects may exist")
+	w.Complete()
+	require.Equal(t, []string{"no object exists"}, w.Unmet())
+	w.Restore("0", pod("restored", "{}"))
+	require.Empty(t, w.Unmet(), "the server has not confirmed that the object exists")
+	for i := range 5 {
+		put(t, w, 0, object(t, fmt.Sprintf(`{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s%d"},"data":{"ready":"c2VjcmV0"}}`, i)))
+	}
+	require.Equal(t, []string{"secret/s0: .data.ready is different", "secret/s1: .data.ready is different", "secret/s2: .data.ready is different", "and 2 more"}, w.Unmet())
 }
 
 func TestAllConditionsMustHold(t *testing.T) {
@@ -160,11 +201,11 @@ func TestAllConditionsMustHold(t *testing.T) {
 		conditions = append(conditions, c)
 	}
 	w := Watch(conditions, 1)
-	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"b":1}`), true)
+	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"b":1}`))
 	w.Complete()
 	require.False(t, w.Holds())
-	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"a":1}`), false)
+	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"a":1}`))
 	require.False(t, w.Holds())
-	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"a":1,"b":1}`), false)
+	put(t, w, 0, object(t, `{"metadata":{"name":"a"},"a":1,"b":1}`))
 	require.True(t, w.Holds())
 }

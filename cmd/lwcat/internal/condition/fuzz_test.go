@@ -59,7 +59,7 @@ func holds(t *testing.T, text string, o *lw.Object) (holds, ok bool) {
 		return false, false
 	}
 	w := Watch([]*Condition{c}, 1)
-	if w.Put("0", o, true) != nil { // an object of another kind has no rollout
+	if w.Put("0", o) != nil { // an object of another kind has no rollout
 		return false, false
 	}
 	w.Complete()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -15,8 +16,8 @@ import (
 type Watcher struct {
 	conditions []*Condition
 	matching   []map[objectKey]*lw.Object // for each condition, the objects that match it
+	objects    map[objectKey]*lw.Object   // the existing objects of all collections; nil after Restore
 	unlisted   int                        // number of incomplete first lists; while positive, "all" and "none" cannot hold
-	objects    int                        // number of existing objects in all collections
 	deleted    *lw.Object                 // the object that was deleted last, or nil; see Results
 }
 
@@ -28,26 +29,25 @@ type objectKey struct {
 
 // Watch returns a watcher for the given number of collections.
 func Watch(conditions []*Condition, collections int) *Watcher {
-	w := &Watcher{conditions: conditions, unlisted: collections}
+	w := &Watcher{conditions: conditions, objects: map[objectKey]*lw.Object{}, unlisted: collections}
 	for range conditions {
 		w.matching = append(w.matching, map[objectKey]*lw.Object{})
 	}
 	return w
 }
 
-// Put adds or updates an object. isNew must be true if the object was added. Put returns an error if a rollout can no
-// longer complete.
-func (w *Watcher) Put(collection string, o *lw.Object, isNew bool) (err error) {
-	if isNew {
-		w.objects++
-	}
+// Put adds or updates an object. It returns an error if a rollout can no longer complete.
+func (w *Watcher) Put(collection string, o *lw.Object) error {
 	key := objectKey{collection, lw.KeyOf(o)}
+	w.objects[key] = o
 	for i, c := range w.conditions {
 		matches := c.Matches(o)
-		if c.Rollout {
-			if matches, err = rolledOut(o); err != nil {
+		if c.rollout {
+			step, err := rollout(o)
+			if err != nil {
 				return err
 			}
+			matches = step == ""
 		}
 		if matches {
 			w.matching[i][key] = o
@@ -60,10 +60,9 @@ func (w *Watcher) Put(collection string, o *lw.Object, isNew bool) (err error) {
 
 // Delete removes an object.
 func (w *Watcher) Delete(collection string, o *lw.Object) {
-	w.objects--
 	w.deleted = o
-	for _, matching := range w.matching {
-		delete(matching, objectKey{collection, lw.KeyOf(o)})
+	for _, objects := range append(w.matching, w.objects) {
+		delete(objects, objectKey{collection, lw.KeyOf(o)})
 	}
 }
 
@@ -82,7 +81,9 @@ func (w *Watcher) Results() (objects []*lw.Object) {
 
 // Restore counts an object from an earlier run. The server has not yet confirmed that the object exists, so the object
 // matches no condition until Put is called for it. If the object was deleted instead, call Delete.
-func (w *Watcher) Restore() { w.objects++ }
+func (w *Watcher) Restore(collection string, o *lw.Object) {
+	w.objects[objectKey{collection, lw.KeyOf(o)}] = nil
+}
 
 // Complete records that the first list of one more collection is complete.
 func (w *Watcher) Complete() { w.unlisted-- }
@@ -101,7 +102,7 @@ func (w *Watcher) holds(i int) bool {
 	matching := len(w.matching[i])
 	switch w.conditions[i].over {
 	case allOf:
-		return w.unlisted == 0 && w.objects > 0 && matching == w.objects
+		return w.unlisted == 0 && matching > 0 && matching == len(w.objects)
 	case countOf:
 		return w.unlisted == 0 && jsonpath.Holds(strconv.Itoa(matching), w.conditions[i].compare, w.conditions[i].count)
 	case noneOf:
@@ -110,39 +111,78 @@ func (w *Watcher) holds(i int) bool {
 	return matching > 0
 }
 
-// rolledOut reports whether an object's rollout is complete, by the same rules as kubectl rollout status.
-func rolledOut(o *lw.Object) (done bool, err error) {
+// Unmet explains why the conditions do not hold. It returns a line for up to maxUnmet objects that keep a condition from
+// holding. The line contains the current values of the condition's fields.
+func (w *Watcher) Unmet() (lines []string) {
+	for i, c := range w.conditions {
+		if c.over == countOf {
+			lines = append(lines, fmt.Sprintf("%d of %d objects match", len(w.matching[i]), len(w.objects)))
+			continue
+		}
+		for key, o := range w.objects {
+			_, matches := w.matching[i][key]
+			if o != nil && matches == (c.over == noneOf) && !w.holds(i) {
+				lines = append(lines, output.Name(o)+": "+c.state(o))
+			}
+		}
+	}
+	slices.Sort(lines)
+	if len(lines) == 0 && len(w.objects) == 0 && len(w.conditions) > 0 && w.unlisted == 0 {
+		return []string{"no object exists"}
+	}
+	if more := len(lines) - maxUnmet; more > 0 {
+		lines = append(lines[:maxUnmet], fmt.Sprintf("and %d more", more))
+	}
+	return lines
+}
+
+// maxUnmet limits the lines of [Watcher.Unmet], because a collection may have thousands of objects.
+const maxUnmet = 3
+
+// rollout returns the step that an object's rollout waits for, or "" if the rollout is complete. The rules and most words
+// are those of kubectl rollout status.
+func rollout(o *lw.Object) (step string, err error) {
 	switch kind := o.Kind(); {
 	case kind != "Deployment" && kind != "StatefulSet" && kind != "DaemonSet":
-		return false, fmt.Errorf("%s: %s has no rollout: use condition=Ready or a field", lw.KeyOf(o), kind)
+		return "", fmt.Errorf("%s: %s has no rollout: use condition=Ready or a field", lw.KeyOf(o), kind)
 	case kind != "Deployment" && cmp.Or(o.Get("spec.updateStrategy.type").String(), "RollingUpdate") != "RollingUpdate":
-		return false, fmt.Errorf("%s: the update strategy is not RollingUpdate, so the rollout has no status", lw.KeyOf(o))
+		return "", fmt.Errorf("%s: the update strategy is not RollingUpdate, so the rollout has no status", lw.KeyOf(o))
 	}
 	number := func(path string) int64 { return o.Get(path).Int() }
 	if observed := number("status.observedGeneration"); observed == 0 || observed < number("metadata.generation") {
-		return false, nil
+		return "the controller has not observed the latest change", nil
 	}
-	desired := o.Get("spec.replicas")
-	updated := number("status.updatedReplicas")
+	wanted, updated, available, old := number("spec.replicas"), number("status.updatedReplicas"), number("status.availableReplicas"), int64(0)
 	switch o.Kind() {
 	case "Deployment":
 		for condition := range o.Get("status.conditions").Elements() {
 			if condition.Get("type").String() == "Progressing" && condition.Get("reason").String() == "ProgressDeadlineExceeded" {
-				return false, fmt.Errorf("%s: the rollout exceeded its progress deadline", lw.KeyOf(o))
+				return "", fmt.Errorf("%s: the rollout exceeded its progress deadline", lw.KeyOf(o))
 			}
 		}
-		return updated >= desired.Int() && number("status.replicas") <= updated && number("status.availableReplicas") >= updated, nil
+		old = number("status.replicas") - updated
 	case "DaemonSet":
-		wanted := number("status.desiredNumberScheduled")
-		return number("status.updatedNumberScheduled") >= wanted && number("status.numberAvailable") >= wanted, nil
+		wanted = number("status.desiredNumberScheduled")
+		updated, available = min(wanted, number("status.updatedNumberScheduled")), number("status.numberAvailable")
 	default:
-		partition := o.Get("spec.updateStrategy.rollingUpdate.partition")
-		switch {
-		case number("status.readyReplicas") < desired.Int():
-			return false, nil
-		case o.Get("spec.updateStrategy.rollingUpdate").Exists():
-			return !desired.Exists() || !partition.Exists() || updated >= desired.Int()-partition.Int(), nil
+		strategy, ready, revision := o.Get("spec.updateStrategy.rollingUpdate"), number("status.readyReplicas"), o.Get("status.updateRevision").String()
+		switch partition := strategy.Get("partition"); {
+		case ready < wanted:
+			return fmt.Sprintf("%d of %d replicas are ready", ready, wanted), nil
+		case partition.Exists() && updated < wanted-partition.Int():
+			return fmt.Sprintf("%d out of %d new replicas have been updated", updated, wanted-partition.Int()), nil
+		case !strategy.Exists() && revision != o.Get("status.currentRevision").String():
+			return fmt.Sprintf("%d replicas are at revision %s", updated, revision), nil
 		}
-		return o.Get("status.updateRevision").String() == o.Get("status.currentRevision").String(), nil
+		return "", nil
 	}
+	switch {
+	case updated < wanted:
+		return fmt.Sprintf("%d out of %d new replicas have been updated", updated, wanted), nil
+	case old > 0:
+		return fmt.Sprintf("%d old replicas are pending termination", old), nil
+	case available < updated:
+		return fmt.Sprintf("%d of %d updated replicas are available", available, updated), nil
+	}
+	return "", nil
 }

@@ -420,11 +420,7 @@ func (p *parser) number(fallback int) (n int, given bool) {
 	if digits == "" {
 		return fallback, false
 	}
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		p.at -= len(digits)
-		p.expected("an index")
-	}
+	n, _ = strconv.Atoi(digits) // the largest integer if the number is too large, which is also past the end of an array
 	return n, true
 }
 
