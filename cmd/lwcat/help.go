@@ -35,7 +35,7 @@ Time:    --once, --watch-only, --count N, --timeout 30s, --until CONDITION, --wa
 The commands get, wait --for, rollout status and api-resources work as in kubectl.
 
 Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --until, --count or
---once did not occur; 130 interrupted.
+--once did not occur; 130 or 143 interrupted.
 
 More: lwcat help all, lwcat help until, lwcat version, lwcat completion bash|zsh|fish|powershell
 `

@@ -25,14 +25,17 @@ import (
 
 // Exit codes.
 const (
-	exitDone        = 0
-	exitError       = 1 // a permanent error from the server, the network or the output
-	exitUsage       = 2
-	exitTimeout     = 3   // the run ended before --until or --count was met, or --timeout ended --once or --wait early
-	exitInterrupted = 130 // a signal ended the run; the code that shells report after ^C
+	exitDone    = 0
+	exitError   = 1 // a permanent error from the server, the network or the output
+	exitUsage   = 2
+	exitTimeout = 3   // the run ended before --until or --count was met, or --timeout ended --once or --wait early
+	exitSignal  = 128 // plus the number of the signal that ended the run, as in shells; for example 130 after ^C
 )
 
-var errInterrupted = errors.New("interrupted")
+// signalError is the signal that ended the run.
+type signalError syscall.Signal
+
+func (e signalError) Error() string { return "interrupted: " + syscall.Signal(e).String() }
 
 func main() {
 	// net/http logs unexpected response bytes, which may contain parts of an object. lw would also log
@@ -46,9 +49,9 @@ func main() {
 	// setting.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
-		<-signals
+		received := <-signals
 		signal.Stop(signals) // a second ^C kills the process
-		cancel(errInterrupted)
+		cancel(signalError(received.(syscall.Signal)))
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
 }
@@ -63,14 +66,15 @@ func exitCode(err error, config *config, status *status) int {
 	if goal == "" && config.resources.wait && !status.answered.Load() {
 		goal = "the server and the resources"
 	}
+	signal, interrupted := errors.AsType[signalError](err)
 	switch usage, isUsage := errors.AsType[usageError](err); {
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted) && len(config.limits.until) == 0:
 		return exitDone
 	case isUsage:
 		fmt.Fprintf(status.out, "lwcat: %v\nRun 'lwcat --help' for usage.\n", usage)
 		return exitUsage
-	case errors.Is(err, errInterrupted):
-		return exitInterrupted
+	case interrupted:
+		return exitSignal + int(signal)
 	case errors.Is(err, errFailed):
 		return exitError
 	case errors.Is(err, errUnmet):

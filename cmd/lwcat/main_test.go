@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/stretchr/testify/require"
@@ -180,17 +182,23 @@ func TestStartupErrorsExit(t *testing.T) {
 	}
 }
 
+// Values of a run that ^C ends.
+const (
+	errInterrupted  = signalError(syscall.SIGINT)
+	exitInterrupted = 130
+)
+
 func TestWrongConnectionFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
-	noPEM := file(t, "ca.crt", "x")
+	noPEM, ca := file(t, "none.crt", "x"), file(t, "ca.crt", string(certs.NewAuthority(t).PEM))
 	for args, want := range map[string]string{
 		"po":                          ": pass --context or --server, or a kubeconfig with --kubeconfig or $KUBECONFIG",
 		"--context nil po":            `there is no context "nil"`,
 		"-s ftp://x po":               "the server's URL must look like",
 		"-s http://x --as-group a po": "impersonating a group requires a user",
-		"-s https://x --certificate-authority /nil po":                         "certificate-authority: open /nil: no such file",
-		"-s https://x --certificate-authority " + noPEM + " po":                "certificate-authority: " + noPEM + " contains no PEM certificate",
-		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify cannot be combined",
+		"-s https://x --certificate-authority /nil po":                                  "certificate-authority: open /nil: no such file",
+		"-s https://x --certificate-authority " + noPEM + " po":                         "certificate-authority: " + noPEM + " contains no PEM certificate",
+		"-s https://x --certificate-authority " + ca + " --insecure-skip-tls-verify po": "insecure-skip-tls-verify cannot be combined with certificate-authority",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)
