@@ -177,7 +177,7 @@ func Parse(text string) (Template, error) {
 	p := &parser{text: text}
 	nodes := p.nodes(false)
 	if p.err == nil && !strings.Contains(text, "{") {
-		p.expected("a path in braces such as {.metadata.name}")
+		p.expected("a path in braces such as {." + cmp.Or(strings.TrimPrefix(text, "."), "metadata.name") + "}")
 	}
 	return nodes, p.err
 }

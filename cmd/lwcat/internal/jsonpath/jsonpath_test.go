@@ -78,6 +78,7 @@ func TestUnsupportedSyntaxIsRejected(t *testing.T) {
 	for template, want := range map[string]string{
 		``:                              `in "", at byte 0: expected a path in braces such as {.metadata.name}, found the end`,
 		`.metadata.name`:                `at byte 14: expected a path in braces such as {.metadata.name}, found`,
+		`status.phase`:                  `expected a path in braces such as {.status.phase}, found the end`,
 		`{.metadata.name`:               `expected }, found the end`,
 		`{.a}}{.b`:                      `expected }, found the end`,
 		`{metadata}`:                    `at byte 1: expected a path that starts with a dot, [, $ or @, found "metadata}"`,
