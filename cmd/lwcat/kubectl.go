@@ -46,14 +46,17 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 		if err := c.waitFor(flags); err != nil {
 			return nil, err
 		}
-	case verb != "watch" && !c.limits.watch && len(c.limits.until) == 0:
+	case verb != "watch" && !c.limits.watch && !c.limits.watchOnly && len(c.limits.until) == 0:
 		c.limits.once = true
 	}
 	if len(names) > 1 && !strings.Contains(names[0], "/") {
-		for i, name := range names[1:] {
-			names[i+1] = names[0] + "/" + name
+		var objects []string
+		for _, kind := range split(names[:1]) {
+			for _, name := range names[1:] {
+				objects = append(objects, kind+"/"+name)
+			}
 		}
-		names = names[1:]
+		names = objects
 	}
 	return names, nil
 }
@@ -84,11 +87,11 @@ var aliases = map[string]string{"max-events": "count", "resource-version": "from
 var advice = map[string]string{
 	"L":            "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
 	"show-labels":  "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
-	"sort-by":      "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.metadata.name)'",
+	"sort-by":      "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.FIELD)[]'",
 	"q":            "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
 	"type":         "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
-	"all":          "omit it: without a name or a selector, all objects are meant",
 	"deletes-only": "use --event DELETED",
+	"f":            "lwcat only follows objects: use kubectl for manifests and logs",
 	"grep":         "use --where, for example --where metadata.labels.app=web, or pipe the output to grep",
 	"filter":       "use --where, for example --where 'status.phase==Pending'",
 	"since":        "use --from RESOURCEVERSION or --resume FILE",

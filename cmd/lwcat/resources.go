@@ -158,6 +158,7 @@ type resourceOptions struct {
 func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "`NAME` of the namespace, or several names such as a,b; the default is the context's namespace, or \"default\"")
 	set.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "follow objects in all namespaces")
+	set.Bool("all", false, "for 'lwcat wait': wait for all objects, as without names and selectors")
 	set.StringVarP(&o.labels, "selector", "l", "", "select only objects whose labels match `LABELS`, for example app=web,tier!=db")
 	set.StringVar(&o.fields, "field-selector", "", "select only objects whose fields match `FIELDS`, for example spec.nodeName=n1")
 	set.StringVar(&o.about, "for", "", "for events: show only events about this `OBJECT`, for example pod/web-0")
