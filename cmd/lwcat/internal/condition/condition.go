@@ -115,7 +115,7 @@ func (c *Condition) state(o *lw.Object) string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
 		value := cmp.Or(c.values[name](o).String(), "missing")
-		if o.Kind() == "Secret" {
+		if o.Kind() == "Secret" && value != "missing" {
 			value = "different"
 		}
 		texts = append(texts, name+" is "+value)

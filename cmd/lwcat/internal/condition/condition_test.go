@@ -190,7 +190,8 @@ func TestUnmetConditionsNameObjects(t *testing.T) {
 	for i := range 5 {
 		put(t, w, 0, object(t, fmt.Sprintf(`{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s%d"},"data":{"ready":"c2VjcmV0"}}`, i)))
 	}
-	require.Equal(t, []string{"secret/s0: .data.ready is different", "secret/s1: .data.ready is different", "secret/s2: .data.ready is different", "and 2 more"}, w.Unmet())
+	put(t, w, 0, object(t, `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s0"},"data":{}}`))
+	require.Equal(t, []string{"secret/s0: .data.ready is missing", "secret/s1: .data.ready is different", "secret/s2: .data.ready is different", "and 2 more"}, w.Unmet())
 }
 
 func TestAllConditionsMustHold(t *testing.T) {
