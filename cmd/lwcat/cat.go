@@ -99,7 +99,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	}
 	cancel(nil)
 	saving.Wait()
-	err = cmp.Or(err, p.finish())
+	err = p.finish(err)
 	err = cmp.Or(p.save(), err)
 	if err == nil && failed.Load() {
 		return errFailed
@@ -184,12 +184,18 @@ func (p *printer) flush() error {
 	return p.flushLocked()
 }
 
-// finish flushes the output. If the run prints only the result of --until, finish prints it first.
-func (p *printer) finish() error {
+// finish flushes the output. If the run prints only the result of --until, finish prints it first. It returns err, the
+// error of the run. If the run was successful but its output could not be written, finish returns that error instead.
+// But a condition that holds is a success even if the reader of the output has exited.
+func (p *printer) finish(err error) error {
 	if p.limits.quiet {
 		p.out.WriteString(p.limiter.results())
 	}
-	return p.flush()
+	failed := p.flush()
+	if failed == nil || err != nil && (!errors.Is(err, errDone) || errors.Is(failed, syscall.EPIPE)) {
+		return err
+	}
+	return failed
 }
 
 // flushLocked writes the events that print has held back. It marks them for the resume file only after a successful

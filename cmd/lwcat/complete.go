@@ -50,7 +50,7 @@ func completeLast(values func(ctx context.Context, args []string, last string) [
 				matching = append(matching, cobra.CompletionWithDesc(before+text, output.Plain(description)))
 			}
 		}
-		if len(matching) == 1 && strings.HasSuffix(matching[0], "=") {
+		if len(matching) == 1 && strings.HasSuffix(matching[0], "=\t") { // the tab precedes an empty description
 			return matching, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
 		return matching, cobra.ShellCompDirectiveNoFileComp

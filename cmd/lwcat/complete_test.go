@@ -84,6 +84,8 @@ func TestComplete(t *testing.T) {
 	}
 	_, out, _ := lwcat(t, "__complete", "deploy")
 	require.Equal(t, "deployments\tDeployment, apps/v1, deploy\n:4\n", out)
+	_, out, _ = lwcat(t, "__complete", "-o", "jsonpa")
+	require.Equal(t, "jsonpath=\n:6\n", strings.ReplaceAll(out, "\t", ""), "the shell must add no space after =")
 	_, out, _ = lwcat(t, "__complete", "--watch")
 	require.Equal(t, "--watch\tfollow changes (the default, except with 'lwcat get')\n--watch-only\tprint only changes, not the existing objects\n:4\n", out)
 }

@@ -68,7 +68,7 @@ func (s *connection) catEverything(ctx context.Context, c *config, p *printer) e
 		tasks.Go(func() { cancel(v.printChanges(ctx)) })
 	}
 	tasks.Wait()
-	return cmp.Or(context.Cause(ctx), p.finish())
+	return p.finish(context.Cause(ctx))
 }
 
 // settings returns the catalog's settings for a type, or nil if the catalog must skip the type. If the flags name

@@ -201,7 +201,7 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 		s.name = names[i]
 		streams[s.name] = &replayed{stream: s, objects: map[lw.Key]*lw.Object{}}
 	}
-	return cmp.Or(c.play(ctx, file, streams, status), p.finish())
+	return p.finish(c.play(ctx, file, streams, status))
 }
 
 // recorded returns the recorded collections that the arguments select, and their names. It ignores everything after
