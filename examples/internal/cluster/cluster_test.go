@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 	"github.com/stretchr/testify/require"
 )
@@ -224,4 +225,28 @@ func TestContextEndsRun(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Equal(t, written, revision(t, server))
 	})
+}
+
+func TestMostPodsLiveLongEnoughToRead(t *testing.T) {
+	all, remain := 0, 0
+	for seed := range uint64(4) {
+		server := newServer(t)
+		c := start(server, seed, time.Now())
+		after := func(d time.Duration) map[string]*lw.Object {
+			for range d / interval {
+				c.advance()
+			}
+			_, pods := server.State("pods")
+			return pods
+		}
+		before := after(20 * time.Second)
+		now := after(time.Minute)
+		all += len(before)
+		for key := range before {
+			if now[key] != nil {
+				remain++
+			}
+		}
+	}
+	require.Greater(t, remain, all/2, "of %d Pods, only %d exist a minute later", all, remain)
 }
