@@ -18,7 +18,10 @@ type workflow struct {
 	Jobs map[string]struct {
 		Uses  string
 		Needs string
-		Steps []struct{ Uses, Run string }
+		Steps []struct {
+			Uses, Run string
+			Env       map[string]string
+		}
 	}
 }
 
@@ -79,10 +82,17 @@ func TestWorkflowsRunEveryStage(t *testing.T) {
 func TestNightlyWorkflowRequiresTheVulnerabilityDatabase(t *testing.T) {
 	nightly := workflows(t)["nightly.yml"]
 	require.Contains(t, nightly.On, "schedule")
-	require.ElementsMatch(t, []string{"nightly", "e2e-versions", "sim"}, nightly.targets(t))
+	require.ElementsMatch(t, []string{"nightly", "e2e-versions", "bench-browser", "sim"}, nightly.targets(t))
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^nightly:.*\n\t.*VULNDB=required .*stages\.sh '.*\bvulncheck\b.*'$`, string(text))
+}
+
+func TestNightlyWorkflowChecksTheLimitsInBrowsers(t *testing.T) {
+	steps := workflows(t)["nightly.yml"].Jobs["bench-browser"].Steps
+	last := steps[len(steps)-1]
+	require.Equal(t, ".ci/run bench-browser", last.Run)
+	require.Equal(t, "1", last.Env["CHECK"], "without CHECK=1, make bench-browser exits with 0 even if a limit is exceeded")
 }
 
 func TestReleaseWaitsForTheTests(t *testing.T) {
