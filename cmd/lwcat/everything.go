@@ -22,8 +22,8 @@ import (
 // everything is the argument that makes lwcat follow all types of the server.
 const everything = "everything"
 
-// everythingRejects contains the flags that cannot be combined with the resource "everything". These flags need one
-// stream for each resource, but "lwcat everything" uses a [catalog.Catalog] instead.
+// everythingRejects contains the flags that cannot be combined with the resource "everything". "lwcat everything" uses a
+// [catalog.Catalog], which drops managedFields. The other flags need one stream for each resource.
 var everythingRejects = []string{"for", "types", "from", "resume", "record", "show-managed-fields"}
 
 // validateEverything rejects flags that cannot be combined with "everything".

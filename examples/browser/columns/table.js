@@ -98,19 +98,23 @@ export class TableCells {
     if (!this.#busy) this.#load().catch(reportError)
   }
 
-  // Requests the pending cells one after another. If the server no longer has an object, its row keeps the last cells.
+  // Requests the pending cells one after another. After a failed request, for example because the object was deleted, its
+  // row keeps the last cells until the object changes again. Otherwise, each redraw would repeat the request.
   async #load() {
     this.#busy = true
-    for (const [key, object] of this.#pending) { // includes objects added during the loop
-      this.#pending.delete(key)
-      const { namespace, name, resourceVersion: version } = object.metadata
-      if (this.#known.get(key)?.version === version) continue
-      const path = [this.#path, ...namespace ? ['namespaces', namespace] : [], this.#plural, encodeURIComponent(name)].join('/')
-      const row = await this.#get(path)
-      this.#keep({ key, version, cells: row?.cells ?? this.#known.get(key)?.cells ?? [] })
-      this.changed(key)
+    try {
+      for (const [key, object] of this.#pending) { // includes objects added during the loop
+        this.#pending.delete(key)
+        const { namespace, name, resourceVersion: version } = object.metadata
+        if (this.#known.get(key)?.version === version) continue
+        const path = [this.#path, ...namespace ? ['namespaces', namespace] : [], this.#plural, encodeURIComponent(name)].join('/')
+        const row = await this.#get(path)
+        this.#keep({ key, version, cells: row?.cells ?? this.#known.get(key)?.cells ?? [] })
+        this.changed(key)
+      }
+    } finally {
+      this.#busy = false
     }
-    this.#busy = false
   }
 
   /**

@@ -89,6 +89,21 @@ test('ages in a Table\'s date column are converted to times, so that they keep i
   assert.equal(renewed.time(object('b', '1')), NaN)
 })
 
+test('cells are still requested after a response with malformed cells', async (t) => {
+  const reported = t.mock.method(globalThis, 'reportError', () => undefined)
+  answers['/apis/example.com/v1/widgets?limit=500'] = table([{ name: 'Users', type: 'integer' }], { cells: [3], object: object('a', '1') })
+  const { columns: [users] } = await columnsOfServer(link, widgets, '')
+  const path = '/apis/example.com/v1/namespaces/shop/widgets/a'
+  answers[path] = table([], { cells: 7 })
+  users.text(object('a', '2'))
+  await settle()
+  assert.equal(reported.mock.callCount(), 1)
+  answers[path] = table([], { cells: [5] })
+  users.text(object('a', '3'))
+  await settle()
+  assert.equal(users.text(object('a', '3')), '5')
+})
+
 test('a cell in a date column can contain a timestamp or an age', () => {
   const now = 10 ** 12, cases = { '5s': 5, '2m30s': 150, '3h20m': 12_000, '5d': 432_000, '1y': 31_536_000, '2001-09-09T01:46:39Z': 1, '<unknown>': NaN, '': NaN, undefined: NaN }
   for (const [cell, seconds] of Object.entries(cases)) assert.equal(timeOf(cell, now), now - 1000 * seconds, cell)
