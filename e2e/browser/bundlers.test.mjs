@@ -115,6 +115,16 @@ test('the Vite configuration in docs/browser.md forwards WebSockets', { skip: ne
   await app.serving(BUNDLERS['Vite 8'].vite, cluster.url, follows)
 })
 
+test('the Vite configuration in docs/browser.md forwards the headers of a watch before its first event', { skip: next }, async () => {
+  const row = table.rows.find(({ name }) => name === 'Vite 8'), quiet = await stage.cluster({ quiet: true })
+  const app = shop.app('headers', filesOf(row, table, recipes.vite))
+  await app.serving(BUNDLERS['Vite 8'].vite, quiet.url, async (url) => {
+    const { status, body } = await fetch(`${url}/k8s/api/v1/pods?watch=1`, { signal: AbortSignal.timeout(30_000) })
+    assert.equal(status, 200)
+    await body.cancel()
+  })
+})
+
 test('Rollup builds the page as one file', { skip: next }, async () => {
   const row = table.rows.find(({ name }) => name === 'Rollup 4'), { build } = BUNDLERS['Rollup 4']
   const files = filesOf(row, table, ''), config = files['rollup.config.js'].replace("output: { dir: 'dist' }", "output: { file: 'dist/main.js', inlineDynamicImports: true }")
