@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import './support/package.js'
 import { Row } from '../row.js'
-import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
+import { all, byId, press, reload, size, texts, textOf, turn, type, window } from './support/page.js'
 import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
 
 // Tests control the timers, the clock and the animation frames of the page.
@@ -614,6 +614,21 @@ test('the page reads rows as soon as the search has the focus, and not in a fram
   assert.equal(count, 0, 'the frame that sorts must not read rows')
   frame()
   assert.equal(count, 2)
+})
+
+test('an export contains the rows that the filter shows, without deleted objects', async (t) => {
+  const deletedPod = pod('web-1')
+  await bootWith('#/v1/pods?q=web&cols=name', pod('db-0'), pod('web-0'), deletedPod)
+  feed().report(live('11'), [deleted(deletedPod)])
+  drawn()
+  assert.deepEqual(keys(), ['shop/web-0', 'shop/web-1'])
+  const saved = []
+  t.mock.method(URL, 'createObjectURL', (blob) => { saved.push(blob.text()); return '' })
+  t.mock.method(window.HTMLAnchorElement.prototype, 'click', function () { saved.push(this.download) })
+  for (const button of all('#view > button')) click(button)
+  const [csv, csvName, json, jsonName] = await Promise.all(saved)
+  assert.deepEqual([csv, csvName], ['"Name"\r\n"web-0"\r\n', 'pods.csv'])
+  assert.deepEqual([JSON.parse(json).map(({ metadata }) => metadata.name), jsonName], [['web-0'], 'pods.json'])
 })
 
 test('the table scrolls only once to the row selected in the URL', async () => {

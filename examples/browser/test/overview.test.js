@@ -20,6 +20,11 @@ test('a Pod links to its namespace, its owner and its node', () => {
   assert.deepEqual(referencesOf({}), [])
 })
 
+test('an object links to each of its owners', () => {
+  const ownerReferences = [...owned.ownerReferences, { apiVersion: 'v1', kind: 'Pod', name: 'main' }]
+  assert.deepEqual(hrefs({ metadata: { ...metadata, ownerReferences } }, pods).slice(1), ['ReplicaSet/web #/apps/v1/replicasets?sel=shop/web', 'Pod/main #/v1/pods?sel=shop/main'])
+})
+
 test('a controller and a node link to the objects that they own', () => {
   assert.equal(hrefs({ metadata }, sets).at(-1), 'pods of this ReplicaSet #/v1/pods?ns=shop&q=owner%3Dweb-1')
   assert.equal(hrefs({ metadata }, deployments).at(-1), 'replicasets of this Deployment #/apps/v1/replicasets?ns=shop&q=owner%3Dweb-1')

@@ -25,7 +25,9 @@ test('a container has its image, state, readiness, restarts and last exit', () =
   assert.deepEqual(main, { name: 'main', kind: '', image: 'web:1', state: 'Waiting: CrashLoopBackOff', tone: 'bad', at: NaN, ready: false, restarts: 3, message: 'back-off 40s',
     last: { text: 'OOMKilled, exit code 137', at: Date.parse('2030-01-01T00:01:00Z') } })
   assert.deepEqual([waiting.state, waiting.tone, waiting.restarts], ['Waiting', 'warn', 0])
-  const shown = containerElements(pod)[1]
+  const [ended, shown] = containerElements(pod)
+  assert.deepEqual(texts('[data-tone]', ended), ['Terminated: Completed, exit code 0'])
+  assert.match(texts('time', ended).join(), /^\S*2030/)
   assert.deepEqual(texts('dt', shown), ['Image', 'Ready', 'Restarts', 'Last exit', 'Message'])
   assert.match(texts('dd', shown)[3], /^OOMKilled, exit code 137 .*2030/)
 })
