@@ -5,12 +5,13 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { launch } from './launch.mjs'
 import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
-const COLUMNS = 124, ROWS = 25, MOST = 200_000 // maximum size of the screenshot in bytes
+const COLUMNS = 124, ROWS = 18, MOST = 200_000 // maximum size of the screenshot in bytes
 const COURSE = 32, EVERY = COURSE / 4 // duration of the demo and interval of its failures, in seconds; every second failure causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
@@ -21,7 +22,7 @@ let said
 try {
   const [, server] = await until('the server', () => /API server at (http\S+)\.\s/.exec(printed))
   await until('the first failure', () => printed.includes('resuming'))
-  await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // until one second before the next failure
+  await new Promise((resolve) => setTimeout(resolve, (EVERY - 4) * 1000)) // until four seconds before the next failure
   said = await session(server, 'lwcat -A pods --watch-only')
 } finally {
   demo.kill()
@@ -44,15 +45,22 @@ async function session(server, command) {
   let said = ''
   terminal.stdout.on('data', (text) => { said += text })
   try {
-    await until('a relist', () => said.split('\r\n').length > ROWS - 2 && /relisted at/.test(said), 30)
+    await until('a relist', () => rowsOf(said) >= ROWS && /relisted at/.test(said), 30)
   } catch (error) {
     throw new Error(`${error.message}:\n${said}`)
   } finally {
     terminal.kill()
   }
-  const lines = said.split('\r\n').slice(0, ROWS - 2)
+  const lines = said.split('\r\n')
+  while (rowsOf(lines.join('\r\n')) > ROWS - 1) lines.pop() // the first row shows the command
   assert.match(lines.join('\n'), /relisted at/, 'the terminal output ended before the relist; run make screenshots again')
   return lines.join('\r\n')
+}
+
+// Returns the number of rows that a terminal needs for the text, because it wraps long lines.
+function rowsOf(text) {
+  const lengths = stripVTControlCharacters(text).split('\r\n').map((line) => line.length)
+  return lengths.reduce((sum, length) => sum + Math.max(1, Math.ceil(length / COLUMNS)), 0)
 }
 
 // Saves a screenshot of a terminal emulator that shows the text.
