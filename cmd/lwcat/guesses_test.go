@@ -88,7 +88,11 @@ var guesses = []struct {
 	{"rollout status pod/web-0", 1, "", "Pod has no rollout: use condition=Ready or a field"},
 	{"delete pod web-0", 2, "", "use kubectl delete pod web-0"},
 	{"logs web-0", 2, "", "use kubectl logs web-0"},
-	{"apply -f x.yaml", 2, "", "lwcat only follows objects: use kubectl for manifests and logs"},
+	{"logs web-0 --tail=5", 2, "", "use kubectl logs web-0 --tail=5"},
+	{"delete pod web-0 --force", 2, "", "use kubectl delete pod web-0 --force"},
+	{"replay events.jsonl", 2, "", "use lwcat --replay events.jsonl"},
+	{"exec -it web-0 -- sh", 2, "", "use kubectl exec -it web-0 -- sh"},
+	{"apply -f x.yaml", 2, "", "use kubectl apply -f x.yaml"},
 	{"events --for pod/web-0 --once -o line", 0, "…Pulled", ""},
 	// flags
 	{"pods --max-events 1 -o name", 0, "pod/web-0\n", ""},

@@ -23,6 +23,11 @@ var kubectlVerbs = []string{"get", "list", "watch", "wait", "rollout"}
 // command, instead of saying that no such resource exists.
 var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificate cluster-info config cordon cp create debug delete diff drain edit exec explain expose label logs patch port-forward proxy replace run scale set taint top uncordon")
 
+// useKubectl returns the error for a command line that only kubectl understands.
+func useKubectl(args []string) error {
+	return fmt.Errorf("follows objects only: use kubectl %s", strings.Join(args, " "))
+}
+
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"
 // lists once unless -w is set, and "wait" and "rollout status" print only the result.
 func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, err error) {
@@ -34,7 +39,9 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 	case verb == "describe":
 		return nil, fmt.Errorf("cannot describe objects: use kubectl %s, or lwcat get %s -o yaml", strings.Join(args, " "), strings.Join(names, " "))
 	case slices.Contains(otherVerbs, verb):
-		return nil, fmt.Errorf("follows objects only: use kubectl %s", strings.Join(args, " "))
+		return nil, useKubectl(args)
+	case verb == "replay" && len(names) == 1:
+		return nil, fmt.Errorf("to replay a recording, use lwcat --replay %s", names[0])
 	case !slices.Contains(kubectlVerbs, verb):
 		return args, nil
 	case verb == "rollout" && (len(names) == 0 || names[0] != "status"):

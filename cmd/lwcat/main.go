@@ -16,6 +16,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -117,6 +118,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	root.PersistentPreRun = func(*cobra.Command, []string) { parsed = true }
 	err := root.ExecuteContext(ctx)
 	if err != nil && !parsed {
+		if names := root.Flags().Args(); len(names) > 0 && slices.Contains(otherVerbs, names[0]) { // lwcat does not know the flags of this verb
+			err = useKubectl(args[slices.Index(args, names[0]):])
+		}
 		err = usageError{err}
 	}
 	return exitCode(err, c, status)
