@@ -139,13 +139,7 @@ func (d *reference) get(ctx context.Context, q url.Values) (io.ReadCloser, error
 		_ = response.Body.Close()
 		return nil, err
 	}
-	if d.has(unlimited) {
-		return response.Body, nil
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(response.Body, 32<<20), response.Body}, nil
+	return response.Body, nil
 }
 
 func (d *reference) list(ctx context.Context) error {

@@ -54,7 +54,8 @@ func TestURLStaysBelowTheOutputOfLwcat(t *testing.T) {
 	screen, output := terminal(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Mkdir("bin", 0o700))
-	script := "#!/bin/sh\ntrap 'exit 130' INT\necho first; read go < go; echo second >&2; read go < go\n"
+	// The script waits in wait, because SIGINT could make a read fail before the trap runs.
+	script := "#!/bin/sh\ntrap 'kill $!; exit 130' INT\necho first; read go < go; echo second >&2; sleep 60 & wait\n"
 	require.NoError(t, os.WriteFile(lwcat, []byte(script), 0o700))
 	require.NoError(t, unix.Mkfifo("go", 0o600))
 	stdout := os.Stdout
