@@ -219,7 +219,7 @@ e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder
 
 .PHONY: e2e
 e2e: e2e-server ## run the test scenarios against a real kube-apiserver, and a real kubectl against the embedded server; KUBE=1.32.3 selects an older version
-	cd e2e && CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(GO) test -timeout 20m -parallel 8 ./...
+	cd e2e && CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(GO) test -timeout 40m -parallel 8 ./...
 
 # Releases of Kubernetes with different defaults, in addition to the newest one in e2e/go.mod. Some other patch releases lack
 # published modules.
