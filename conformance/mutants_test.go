@@ -365,6 +365,11 @@ func TestReportsMissingRequests(t *testing.T) {
 	require.Equal(t, "the client sent no request", inMemory(t, "listing", "", time.Hour)["convergence"])
 }
 
+// A trial whose server has recovered before the client's first request shows nothing about the client.
+func TestReportsLateRequests(t *testing.T) {
+	require.Contains(t, inMemory(t, "listing", "", startWithin+time.Minute)["convergence"], "the trial tested nothing")
+}
+
 // Even a client that starts slowly must reach the server while the server misbehaves.
 func TestWaitsForClient(t *testing.T) {
 	require.Contains(t, inMemory(t, "instant", "reconnects without a delay", startWithin-time.Second), "requests")

@@ -94,10 +94,15 @@ func checkOrder(r *run) string {
 }
 
 func checkConvergence(r *run) string {
-	if len(r.requests) == 0 && r.exited == "" {
+	switch {
+	case r.exited != "":
+		return ""
+	case len(r.requests) == 0:
 		return "the client sent no request"
+	case r.trial.freezes == 0 && r.requests[0].at.After(r.settled):
+		return "the trial tested nothing, because the client's first request came after the server had recovered: run fewer trials at once with -parallel"
 	}
-	if r.caught.IsZero() && !r.follows && r.exited == "" {
+	if r.caught.IsZero() && !r.follows {
 		return fmt.Sprintf(neverCaughtUp, r.trial.deadline, r.differs)
 	}
 	return ""

@@ -39,3 +39,14 @@ func TestCutEndsBlockedWrites(t *testing.T) {
 	s.Cut()
 	require.Eventually(t, func() bool { return s.Open() == 0 }, 10*time.Second, time.Millisecond)
 }
+
+// Clients may find objects by their UID, so two objects must not share one.
+func TestUIDsAreUnique(t *testing.T) {
+	w := All()[0].Start().World
+	names := map[string]string{}
+	for name, uid := range w.UIDs() {
+		require.Empty(t, names[uid], "%s has the same UID", name)
+		names[uid] = name
+	}
+	require.NotEmpty(t, names)
+}

@@ -17,7 +17,7 @@ func correctServers() []Scenario {
 
 // modified returns a MODIFIED event that gives the first object this resourceVersion.
 func modified(version string) string {
-	return frame("MODIFIED", Object(namespace, "cm-0001", "u-7", version, "", "1"))
+	return frame("MODIFIED", Object(namespace, "cm-0001", uid("", "cm-0001"), version, "", "1"))
 }
 
 // The steps of these scenarios are documented in steps.go and honest.go. The documentation of Scenario explains when to

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -170,7 +171,12 @@ func (w *World) object(name string, content, revision int) string {
 	return Object(namespace, string(text[1:len(text)-1]), w.uid(name), w.version(revision), "", strconv.Itoa(content))
 }
 
-func (w *World) uid(name string) string { return fmt.Sprintf("u%s-%d", w.era, len(name)) }
+func (w *World) uid(name string) string { return uid(w.era, name) }
+
+// uid returns the UID of an object. Each object has its own, because some clients find objects by their UID.
+func uid(era, name string) string {
+	return fmt.Sprintf("u%s-%08x", era, crc32.ChecksumIEEE([]byte(name)))
+}
 
 // items returns the JSON of objects, as list items.
 func (w *World) items(entries []revlog.Entry[int]) (items []string) {
