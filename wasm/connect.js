@@ -53,7 +53,7 @@ async function begin([mode, ...others], sources, failed) {
   const { wasm, worker } = sources
   if (mode === 'main') return startLocal(wasm)
   try {
-    return await startWorker(mode, sendable(wasm), worker && absolute(worker, 'worker'), failed)
+    return await startWorker(mode, sendable(wasm), worker && absolute(worker, 'worker'), failed, others.length > 0)
   } catch (error) {
     if (!(error instanceof NotStarted) || !others.length) throw error
     console.warn(error.message)

@@ -11,9 +11,9 @@ import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
 import { Channel, PROTOCOL, crashed, errorOf } from './messages.js'
 import { NotStarted, spawn } from './spawn.js'
 
-// The longest wait for the first answer of a worker, in ms. A shared worker may just have closed. A dedicated worker is new,
-// so it only needs time to load.
-const RESPONSE_TIMEOUT = { shared: 5000, worker: 20_000 }
+// The longest waits for the first answer of a worker, in ms. The short one ends an attempt that another attempt or another kind
+// of worker can follow. The last attempt lasts longer, because a busy machine may need that time to load the worker.
+const SHORT_WAIT = 5000, LONG_WAIT = 20_000
 
 /**
  * Starts a worker and returns the link to it. It throws NotStarted if the worker fails before its first answer, and another
@@ -25,9 +25,10 @@ const RESPONSE_TIMEOUT = { shared: 5000, worker: 20_000 }
  * @param {Source} wasm
  * @param {string | undefined} script the absolute URL of the worker's script
  * @param {() => void} failed is called if the worker fails after it has started
+ * @param {boolean} replaceable whether the caller can use another kind of worker
  * @returns {Promise<Link>}
  */
-export async function startWorker(mode, wasm, script, failed, attempts = mode === 'shared' ? 2 : 1) {
+export async function startWorker(mode, wasm, script, failed, replaceable, attempts = mode === 'shared' ? 2 : 1) {
   /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   const opened = new Map()
   // A dedicated worker needs no lock, because it ends with the page.
@@ -84,8 +85,9 @@ export async function startWorker(mode, wasm, script, failed, attempts = mode ==
   }
   const preconnect = preconnector(link)
 
+  const timeout = attempts > 1 || (mode === 'shared' && replaceable) ? SHORT_WAIT : LONG_WAIT
   try {
-    const workerLock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: pageLock?.name ?? '' }, RESPONSE_TIMEOUT[mode]).finally(() => {
+    const workerLock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: pageLock?.name ?? '' }, timeout).finally(() => {
       answered = !failure
     })
     if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
@@ -95,7 +97,7 @@ export async function startWorker(mode, wasm, script, failed, attempts = mode ==
   } catch (error) {
     down(error)
     if (/** @type {ListWatchError} */ (error).code !== 'silent') throw error
-    if (attempts > 1) return startWorker(mode, wasm, script, failed, attempts - 1)
+    if (attempts > 1) return startWorker(mode, wasm, script, failed, replaceable, attempts - 1)
     throw new NotStarted(mode, url, error)
   }
 }
