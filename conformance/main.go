@@ -98,6 +98,14 @@ func (s *settings) run(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
+	if s.parallel < 1 {
+		return fmt.Errorf("-parallel must be at least 1, not %d", s.parallel)
+	}
+	if s.logs != "" {
+		if err := os.MkdirAll(s.logs, 0o755); err != nil {
+			return err
+		}
+	}
 	trials := all(s.seed)
 	if s.only != "" {
 		trials = slices.DeleteFunc(trials, func(t *trial) bool { return !only.MatchString(t.Name) })
@@ -156,7 +164,7 @@ func (s *settings) run(ctx context.Context, command []string) error {
 		}
 	}
 	if failures > 0 {
-		return fmt.Errorf("%d trials failed", failures)
+		return fmt.Errorf("%d trials failed; for the client's output and requests in one of them, run it again with -only NAME -logs FOLDER", failures)
 	}
 	return nil
 }
@@ -187,9 +195,10 @@ func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
 		cmd := exec.CommandContext(ctx, c.Run[0], slices.Concat(c.Run[1:], []string{url, resource, namespace})...)
 		cmd.Env = slices.Concat(os.Environ(), c.Env, env)
 		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stderr, 2*time.Second
+		ownGroup(cmd)
 		cmd.Cancel = func() error {
 			peak = peakRSS(cmd.Process.Pid)
-			return cmd.Process.Kill()
+			return killGroup(cmd.Process)
 		}
 		return cmd.Run()
 	}
@@ -225,6 +234,12 @@ func (s *settings) save(name string, r *run) error {
 	for _, request := range requests {
 		fmt.Fprintf(file, "%s request %s\n", request.at.Format("15:04:05.000"), request.path)
 	}
-	fmt.Fprintf(file, "%s behaved since, %s correct since, difference: %s\n", r.settled.Format("15:04:05.000"), r.caught.Format("15:04:05.000"), r.differs)
+	fmt.Fprintf(file, "%s the server behaves correctly\n", r.settled.Format("15:04:05.000"))
+	if !r.caught.IsZero() {
+		fmt.Fprintf(file, "%s the driver's copy is correct\n", r.caught.Format("15:04:05.000"))
+	}
+	if r.differs != "" {
+		fmt.Fprintf(file, "             the driver's copy stays wrong: %s\n", r.differs)
+	}
 	return file.Close()
 }

@@ -58,6 +58,9 @@ func (d *reference) print(kind string, o *object) {
 		}
 	}
 	text, _ := json.Marshal(l)
+	if d.has("prints resourceVersions as numbers") {
+		text = []byte(strings.ReplaceAll(string(text), `"`+l.ResourceVersion+`"`, l.ResourceVersion))
+	}
 	if d.has("prints logs between the lines") {
 		text = []byte("watching\n" + string(text))
 	}
@@ -321,7 +324,8 @@ func TestDetectsFaults(t *testing.T) {
 	passed := map[string]bool{}
 	for fault, expected := range map[string][2]string{
 		"exits when a connection breaks":             {"one-event-reset", "exit"},
-		"prints logs between the lines":              {"listing", "sequence"},
+		"prints logs between the lines":              {"listing", "format"},
+		"prints resourceVersions as numbers":         {"listing", "format"},
 		"prints unchanged objects as ADDED":          {"410-events", "sequence"},
 		"prints MODIFIED for new objects":            {"listing", "sequence"},
 		"deletes unknown objects":                    {"ghosts", "sequence"},
@@ -363,6 +367,22 @@ func TestDetectsFaults(t *testing.T) {
 // If a driver sends no request, the suite must say so. Otherwise, an incorrect driver would look like a slow client.
 func TestReportsMissingRequests(t *testing.T) {
 	require.Equal(t, "the client sent no request", inMemory(t, "listing", "", time.Hour)["convergence"])
+}
+
+// The messages say what the author of a driver has to change.
+func TestExplainsViolations(t *testing.T) {
+	for fault, says := range map[string]string{
+		"prints logs between the lines":      `each line must be a JSON object, so write everything else to stderr: invalid character`,
+		"prints resourceVersions as numbers": `resourceVersion must be a string, not a number`,
+		"ignores deletions":                  `, for example "shop/cm-\d+", which does not exist`,
+		"reconnects without a delay":         ` which is more than 100 in 10s`,
+	} {
+		trial := "listing"
+		if fault == "reconnects without a delay" {
+			trial = "instant"
+		}
+		require.Regexp(t, says, fmt.Sprint(inMemory(t, trial, fault, 0)))
+	}
 }
 
 // A trial whose server has recovered before the client's first request shows nothing about the client.

@@ -27,6 +27,7 @@ const (
 // The order of properties matters, because the table shows only the first violated property of a trial.
 var properties = []property{
 	{"exit", "The client does not exit.", func(r *run) string { return r.exited }},
+	{"format", "The driver prints one JSON object per line, as described above.", func(r *run) string { return r.invalid }},
 	{"trust", "The client sends no request to a server whose certificate is wrong.", func(r *run) string { return r.misused }},
 	{"sequence", "An object is added before it is modified or deleted, and is not added twice.", checkSequence},
 	{"resurrection", "A deleted object does not return. The trials create no object twice.", checkResurrection},
@@ -34,14 +35,11 @@ var properties = []property{
 	{"convergence", "After the server has recovered, the client catches up within the time limit.", checkConvergence},
 	{"lost", "The client skips no change: if it shows a change, its copy also contains all earlier ones.", checkLost},
 	{"staleness", "A client that reports its state reports an outage within 10 seconds.", checkStaleness},
-	{"memory", "On Linux, the peak RSS of the client is at most 512 MiB.", checkMemory},
 	{"requests", "The client sends at most 100 requests in any 10 seconds. In total, it sends at most 100 plus 2 per second. Later pages of a list do not count.", checkRequests},
+	{"memory", "On Linux, the peak RSS of the client is at most 512 MiB.", checkMemory},
 }
 
 func checkSequence(r *run) string {
-	if r.invalid != "" {
-		return "a line is not JSON: " + r.invalid
-	}
 	held := map[string]bool{}
 	for _, l := range r.lines {
 		switch l.Type {
@@ -150,7 +148,7 @@ func checkStaleness(r *run) string {
 
 func checkMemory(r *run) string {
 	if r.peak > memory {
-		return fmt.Sprintf("the peak RSS of the client was %d MiB", r.peak>>20)
+		return fmt.Sprintf("the peak RSS of the client was %d MiB, which is more than %d MiB", r.peak>>20, memory>>20)
 	}
 	return ""
 }
@@ -168,10 +166,11 @@ func checkRequests(r *run) string {
 			first++
 		}
 		if i-first+1 > burst {
-			return fmt.Sprintf("%d requests in %v", i-first+1, at.Sub(sent[first]))
+			return fmt.Sprintf("%d requests in %v, which is more than %d in %v", i-first+1, at.Sub(sent[first]), burst, burstIn)
 		}
-		if elapsed := at.Sub(sent[0]); i+1 > burst+int(sustained*elapsed.Seconds()) {
-			return fmt.Sprintf("%d requests in %v", i+1, elapsed)
+		elapsed := at.Sub(sent[0])
+		if limit := burst + int(sustained*elapsed.Seconds()); i+1 > limit {
+			return fmt.Sprintf("%d requests in %v, which is more than %d plus %d per second", i+1, elapsed, burst, sustained)
 		}
 	}
 	return ""

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,7 +56,7 @@ type run struct {
 	lines    []line
 	held     map[string]identity // the driver's copy of the collection, by key: the result of applying lines
 	requests []request
-	invalid  string // the first line that is not JSON
+	invalid  string // the first line that could not be parsed, and why
 	exited   string // why the driver ended before it was stopped
 	partial  []byte // the beginning of a line whose end has not been received yet
 
@@ -95,7 +97,7 @@ func (r *run) add(text []byte) {
 	l := line{at: time.Now()}
 	if err := json.Unmarshal(text, &l); err != nil {
 		if r.invalid == "" {
-			r.invalid = fmt.Sprintf("%.100q: %v", text, err)
+			r.invalid = fmt.Sprintf("%.100q: %s", text, advice(err))
 		}
 		return
 	}
@@ -109,6 +111,14 @@ func (r *run) add(text []byte) {
 	case "DELETED":
 		delete(r.held, l.Key)
 	}
+}
+
+// advice says what the author of a driver has to change in a line that could not be parsed.
+func advice(err error) string {
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) && wrong.Field != "" {
+		return fmt.Sprintf("%s must be a %s, not a %s", wrong.Field, wrong.Type, wrong.Value)
+	}
+	return "each line must be a JSON object, so write everything else to stderr: " + err.Error()
 }
 
 // log records a request for the collection.
@@ -130,8 +140,11 @@ func (r *run) difference(w *hostile.World) (found string) {
 				found = fmt.Sprintf("%q has the resourceVersion and UID %v instead of %v", key, got, want)
 			}
 		}
-		if found == "" && len(r.held) != len(versions) {
-			found = fmt.Sprintf("the client has %d objects instead of %d", len(r.held), len(versions))
+		for key := range r.held {
+			name, inNamespace := strings.CutPrefix(key, namespace+"/")
+			if _, exists := versions[name]; found == "" && !(inNamespace && exists) {
+				found = fmt.Sprintf("the client has %d objects instead of %d, for example %q, which does not exist", len(r.held), len(versions), key)
+			}
 		}
 	})
 	return found

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -73,6 +74,46 @@ func TestJudgesCommand(t *testing.T) {
 			require.FileExists(t, filepath.Join(s.logs, "driver, "+judged.trial+".log"))
 		})
 	}
+}
+
+// The client of a driver that is a script without exec must end with the trial, too.
+func TestKillsChildProcesses(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if exec.Command("mkfifo", fifo).Run() != nil {
+		t.Skip("this system has no named pipes")
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(fifo) // ends when all writers are gone
+		ended <- err
+	}()
+	c := &client{
+		Name: "driver", Run: []string{"sh", "-c", `sleep 600 >"$FIFO" & "$DRIVER" "$@"; true`, "sh"},
+		Env: []string{"FIFO=" + fifo, "DRIVER=" + os.Args[0], isDriver + "=correct"},
+	}
+	r, err := (&settings{hostileFor: time.Second}).try(t.Context(), named(t, "listing"), c)
+	require.NoError(t, err)
+	require.Empty(t, r.judge().failed, "%v", r.violations())
+	select {
+	case err := <-ended:
+		require.NoError(t, err)
+	case <-time.After(time.Minute):
+		require.Fail(t, "the driver's child process still runs")
+	}
+}
+
+// The suite creates the folder of -logs, so that a long run does not fail because of it.
+func TestLogsShowTheResult(t *testing.T) {
+	s := &settings{hostileFor: time.Second, parallel: 1, logs: filepath.Join(t.TempDir(), "new"), only: "listing"}
+	t.Setenv(isDriver, "correct")
+	require.NoError(t, s.run(t.Context(), []string{os.Args[0]}))
+	text, err := os.ReadFile(filepath.Join(s.logs, "driver, listing.log"))
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)request /api/v1/namespaces/shop/configmaps.* the server behaves correctly\n\S+ the driver's copy is correct\n$`, string(text))
+}
+
+func TestRejectsParallelZero(t *testing.T) {
+	require.EqualError(t, (&settings{}).run(t.Context(), []string{"driver"}), "-parallel must be at least 1, not 0")
 }
 
 func named(t *testing.T, name string) *trial {
