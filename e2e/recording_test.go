@@ -37,7 +37,7 @@ func TestRecordingOfRealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(text), l.AdminToken)
 
-	replay := exec.CommandContext(t.Context(), l.path, "--replay", file+"@max", "-o", "name", "--output-watch-events", "--count", "4")
+	replay := exec.CommandContext(t.Context(), l.path, "--replay", file, "-o", "name", "--output-watch-events", "--count", "4")
 	replayed, err := replay.Output()
 	require.NoError(t, err)
 	require.Equal(t, first+string(rest), string(replayed))

@@ -26,7 +26,7 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	if c.recording.replay != "" {
 		return c.replay(ctx, stdout, status)
 	}
-	server, err := c.connect(ctx, status.out)
+	server, err := c.connect(status.out)
 	if err != nil {
 		return err
 	}
@@ -39,8 +39,11 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 		status.logf("server %s, context %q, user %q", s.Server, s.Context, s.User)
 	}
 	ctx = lw.WithTrace(ctx, status.trace(c.verbosity > 0))
-	ctx, stop := c.limits.deadline(ctx)
-	defer stop()
+	if c.limits.timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, c.limits.timeout, errTimeout)
+		defer stop()
+	}
 	p := newPrinter(c, stdout, status)
 	if c.recording.record != "" { // before the first request, so that the file exists even after a failed start
 		if p.recorder, err = newRecorder(c.recording.record); err != nil {
@@ -144,8 +147,9 @@ type printer struct {
 	mu       sync.Mutex    // streams print concurrently; guards out, the format, recorder and resume
 	out      *bufio.Writer // standard output
 	status   *status
-	recorder *recorder   // nil without --record
-	resume   *resumeFile // nil without --resume
+	recorder *recorder      // nil without --record
+	resume   *resumeFile    // nil without --resume
+	held     []output.Event // with --sort-by, the events since the last flush
 }
 
 func newPrinter(c *config, out io.Writer, status *status) *printer {
@@ -168,7 +172,11 @@ func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output
 		p.resume.add(s.resumeID(), event, changes, whole)
 	}
 	for i := range changes {
-		if !hidden && !p.limits.quiet && p.limits.shows(&changes[i]) {
+		switch {
+		case hidden || p.limits.quiet || !p.limits.shows(&changes[i]):
+		case p.output.sortPath != nil:
+			p.held = append(p.held, changes[i])
+		default:
 			p.output.format.Print(p.out, &changes[i])
 		}
 	}
@@ -192,6 +200,9 @@ func (p *printer) finish(err error) error {
 		p.out.WriteString(p.limiter.results())
 	}
 	failed := p.flush()
+	if list, ok := p.output.format.(*output.List); ok && err == nil && failed == nil {
+		failed = list.End(p.out)
+	}
 	if failed == nil || err != nil && (!errors.Is(err, errDone) || errors.Is(failed, syscall.EPIPE)) {
 		return err
 	}
@@ -206,6 +217,11 @@ func (p *printer) flushLocked() (err error) {
 			return recordError(err)
 		}
 	}
+	p.output.sort(p.held)
+	for i := range p.held {
+		p.output.format.Print(p.out, &p.held[i])
+	}
+	p.held = nil
 	p.output.format.Flush(p.out)
 	err = p.out.Flush()
 	if err == nil && p.resume != nil {

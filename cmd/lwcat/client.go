@@ -15,10 +15,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// client returns a client for the stream's collection. With -o wide, it requests the server's columns.
+// client returns a client for the stream's collection. If the output shows the server's columns, it requests them.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
 	opts := &lw.ClientOptions{KeepManagedFields: s.config.output.managedFields}
-	if s.config.output.name != "wide" {
+	if !s.config.output.columns() {
 		opts.MetadataOnly = s.config.resources.metadataOnly
 		return lw.NewClient(transport, s.resource, lw.RawCodec{}, opts)
 	}

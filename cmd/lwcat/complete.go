@@ -106,12 +106,7 @@ func (c *config) completeArgs(ctx context.Context, args []string, word string) (
 
 // completeFields completes a field in a condition, for the resource that the arguments name.
 func (c *config) completeFields(ctx context.Context, args []string, word string) (found []cobra.Completion) {
-	server, err := c.connect(ctx, io.Discard)
-	c.resources.names = args
-	if err != nil || len(args) == 0 {
-		return nil
-	}
-	resources, _ := resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {}) // a completion cannot report an error
+	server, resources := c.find(ctx, args)
 	parent := word[:strings.LastIndexByte(word, '.')+1]
 	for _, resource := range resources {
 		fields, _ := server.schema(ctx, resource).at(strings.FieldsFunc(parent, func(r rune) bool { return r == '.' }))
@@ -122,23 +117,34 @@ func (c *config) completeFields(ctx context.Context, args []string, word string)
 	return compact(found)
 }
 
+// find returns the server and the resources for the arguments. It returns no resources after an error, because a
+// completion cannot report one.
+func (c *config) find(ctx context.Context, args []string) (server *connection, resources []lw.Resource) {
+	server, err := c.connect(io.Discard)
+	if err != nil || len(args) == 0 {
+		return server, nil
+	}
+	if c.resources.names = args; c.resources.allNamespaces {
+		c.resources.namespaces = []string{""}
+	}
+	resources, _ = resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {})
+	return server, resources
+}
+
 // completeNames completes the name of a resource or, after a slash, the name of an object.
 func (c *config) completeNames(ctx context.Context, word string) (found []cobra.Completion) {
-	server, err := c.connect(ctx, io.Discard)
-	if err != nil {
-		return nil // a completion cannot report an error
-	}
 	if kind, _, slash := strings.Cut(word, "/"); slash {
-		if c.resources.names = []string{kind}; c.resources.allNamespaces {
-			c.resources.namespaces = []string{""}
-		}
-		resources, _ := resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {}) // a completion cannot report an error
+		_, resources := c.find(ctx, []string{kind})
 		for _, resource := range resources {
 			for _, name := range c.objectNames(ctx, resource) {
 				found = append(found, kind+"/"+name)
 			}
 		}
 		return compact(found)
+	}
+	server, err := c.connect(io.Discard)
+	if err != nil {
+		return nil
 	}
 	all, err := discovery.Ask(ctx, server.http)
 	if err != nil {
@@ -155,7 +161,7 @@ func (c *config) completeNames(ctx context.Context, word string) (found []cobra.
 // objectNames returns the names of a collection's first 500 objects. More names would take too long, and would not fit
 // on a screen.
 func (c *config) objectNames(ctx context.Context, resource lw.Resource) (names []string) {
-	server, err := c.connect(ctx, io.Discard)
+	server, err := c.connect(io.Discard)
 	if err != nil {
 		return nil
 	}

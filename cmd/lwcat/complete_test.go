@@ -48,7 +48,7 @@ var completions = map[string]string{
 	"--namesp":                 "--namespace",
 	"--as":                     "--as --as-group",
 	"po -o json":               "jsonl json jsonpath=",
-	"--output=wi":              "wire wide",
+	"--output=js":              "jsonl json jsonpath=",
 	"--transport ":             "http ws auto",
 	"--context arn:":           "arn:aws:one arn:aws:two",
 	"--context=arn:aws:t":      "arn:aws:two",
@@ -179,20 +179,20 @@ func shellCompletions(shell string) map[string]string {
 	if shell == "zsh" {
 		return map[string]string{
 			"confi": "lwcat configmaps", "-n shi": "lwcat -n shipping", "-n shop pod/": "lwcat -n shop pod/web-",
-			"--output=wir": "lwcat --output=wire", "--context arn:aws:t": "lwcat --context arn:aws:two", "--kubeconfig ku": "lwcat --kubeconfig kube.config",
+			"--output=wi": "lwcat --output=wide", "--context arn:aws:t": "lwcat --context arn:aws:two", "--kubeconfig ku": "lwcat --kubeconfig kube.config",
 			"--resume=ku": "lwcat --resume=kube.config", "--watch-": "lwcat --watch-only",
 		}
 	}
 	all := map[string]string{
 		"confi": "configmaps", "-n sh": "shipping shop", "-n shop pod/": "pod/web-0 pod/web-1", "pods,se": "pods,secrets pods,services",
-		"--output=wi": "--output=wire --output=wide", "--context arn:aws:t": "arn:aws:two", "--kubeconfig ku": "kube.config", "--resume=ku": "kube.config",
+		"--output=js": "--output=jsonl --output=json --output=jsonpath=", "--context arn:aws:t": "arn:aws:two", "--kubeconfig ku": "kube.config", "--resume=ku": "kube.config",
 		"--watch-": "--watch-only", "nosuch": "",
 	}
 	if shell == "fish" { // fish completes whole words
 		all["--resume=ku"] = "--resume=kube.config"
 	}
 	if shell == "bash" { // bash replaces only the text after the last = or :
-		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff json jsonl jsonpath= line name wide wire yaml"
+		all["--output=js"], all["--context arn:aws:t"], all["--output="] = "json jsonl jsonpath=", "two", "custom-columns= diff json jsonl jsonpath= line name table wide yaml"
 		all["--kubeconfig ku"], all["--resume=ku"] = "", "" // bash completes files itself
 		all["pods,se"] = ""                                 // bash prints nothing, because cobra's script escapes the comma before it compares words
 	}

@@ -39,9 +39,6 @@ func (c *config) validateEverything(flags *pflag.FlagSet) error {
 			return fmt.Errorf("--%s does not apply to %s: name the resources", name, everything)
 		}
 	}
-	if c.output.name == "wide" {
-		return fmt.Errorf("-o wide prints the columns of one resource: use -o line, or name the resources instead of %s", everything)
-	}
 	c.output.options.Resources = true
 	c.output.options.Namespaces = len(c.resources.named()) != 1
 	return nil

@@ -94,8 +94,18 @@ func TestEverythingPrintsOnlyLaterObjectsWithWatchOnly(t *testing.T) {
 	r.stop()
 }
 
+func TestEverythingIsATable(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "configmaps", named("a"))
+	code, out, errs := lwcat(t, "-s", server.URL, "get", "everything", "-l", "!kubernetes.io/bootstrapping")
+	require.Equal(t, exitDone, code, errs)
+	require.Regexp(t, `RESOURCE +NAMESPACE +NAME +AGE
+(.*
+)*configmaps +default +a +\d+s\n`, out)
+}
+
 func TestEverythingRejectsFlagsForOneResource(t *testing.T) {
-	for _, args := range []string{"everything pods", "everything -o wide", "everything --from 5", "everything --resume x", "everything --types Normal", "everything --record x"} {
+	for _, args := range []string{"everything pods", "everything --from 5", "everything --resume x", "everything --types Normal", "everything --record x"} {
 		code, _, errs := lwcat(t, strings.Fields("-s http://127.0.0.1:1 "+args)...)
 		require.Equal(t, exitUsage, code, args)
 		require.Contains(t, errs, "everything", args)

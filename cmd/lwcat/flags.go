@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/spf13/pflag"
 )
@@ -26,9 +27,11 @@ type outputOptions struct {
 	format        output.Format // created by validate
 	name          string        // value of -o
 	options       output.Options
-	managedFields bool   // whether to keep metadata.managedFields
-	diff          bool   // --diff, which replaces name
-	color         string // auto, always or never
+	managedFields bool           // whether to keep metadata.managedFields
+	kubectl       bool           // whether the command line has kubectl's verb get, list or watch, which print like kubectl
+	sortBy        string         // value of --sort-by
+	sortPath      *jsonpath.Path // parsed from sortBy; nil without it
+	color         string         // auto, always or never
 }
 
 func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
@@ -38,26 +41,54 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 	}
 	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", "))
 	set.BoolVar(&o.options.Types, "output-watch-events", false, "with -o json, name, yaml, jsonpath and custom-columns: also print the type of each event; jsonpath then applies to the object that jsonl prints")
-	set.BoolVar(&o.options.Old, "old", false, "with -o jsonl and wire: also print the previous object as .old")
+	set.BoolVar(&o.options.Old, "old", false, "with -o jsonl: also print the previous object as .old")
 	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with -o diff: also ignore changes at these `PATHS`, for example metadata.labels,status.conditions[*].message")
 	set.StringSliceVar(&o.options.Only, "only", nil, "with -o diff: show only changes at these `PATHS`, for example spec,status.phase")
-	set.BoolVar(&o.diff, "diff", false, "the same as -o diff")
+	set.BoolFunc("diff", "the same as -o diff", func(string) error { o.name = "diff"; return nil })
 	set.StringVar(&o.color, "color", "auto", "use colors: auto, always or never")
 	set.Lookup("color").NoOptDefVal = "always"
+	set.BoolVar(&o.options.Labels, "show-labels", false, "with -o table and wide: also print a column with all labels")
+	set.StringSliceVarP(&o.options.LabelColumns, "label-columns", "L", nil, "with -o table and wide: also print columns with these `LABELS`, for example app,tier")
+	set.StringVar(&o.sortBy, "sort-by", "", "with --once: sort the objects by the field at this `PATH`, for example metadata.creationTimestamp")
 	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "do not print headers")
 	set.BoolVar(&o.managedFields, "show-managed-fields", false, "keep metadata.managedFields")
 }
 
 func (o *outputOptions) validate() (err error) {
-	if o.diff {
-		o.name = "diff"
-	}
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return fmt.Errorf("--color is %q: expected auto, always or never", o.color)
 	}
 	o.options.Color = o.color == "always" || o.color == "auto" && o.options.Terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if o.sortBy != "" {
+		if o.sortPath, err = jsonpath.ParsePath(o.sortBy); err != nil {
+			return fmt.Errorf("--sort-by: %w", err)
+		}
+	}
 	o.format, err = output.New(o.name, &o.options)
 	return err
+}
+
+// columns reports whether the output shows the server's columns.
+func (o *outputOptions) columns() bool { return o.name == "table" || o.name == "wide" }
+
+// sort sorts events by the field in --sort-by. Objects without the field come first, as in kubectl.
+func (o *outputOptions) sort(events []output.Event) {
+	key := func(e *output.Event) string { return o.sortPath.First(e.Object.Get("")).String() }
+	slices.SortStableFunc(events, func(a, b output.Event) int { return jsonpath.Compare(key(&a), key(&b)) })
+}
+
+// choose selects what kubectl would print: a table for "lwcat get" and the flags for labels, unless -o is given, and
+// one List instead of several objects for "lwcat get -o json".
+func (c *config) choose(flags *pflag.FlagSet) {
+	names, labels := split(c.resources.names), c.output.options.Labels || c.output.options.LabelColumns != nil
+	objectsOnly := c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != ""
+	if (c.output.kubectl && !objectsOnly || labels) && !flags.Changed("output") && !flags.Changed("diff") {
+		c.output.name = "table"
+	}
+	single := len(names) == 1 && strings.Contains(names[0], "/")
+	items := c.output.name == "json" || strings.HasPrefix(c.output.name, "jsonpath=") && strings.Contains(c.output.name, ".items")
+	c.output.options.List = c.output.kubectl && c.limits.once && items && !c.output.options.Types && !single
+	c.output.options.Once, c.output.options.Wide = c.limits.once, c.output.name == "wide"
 }
 
 // flags returns lwcat's flags. The caller parses these flags, which sets the fields of c.
@@ -87,16 +118,20 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	// By default, --until in a pipe prints only the result, so that a job that waits for a Secret does not write the
 	// Secret to its log.
 	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
+	c.choose(flags)
 	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate} {
 		if err := validate(); err != nil {
 			return err
 		}
 	}
+	if c.output.sortBy != "" && !c.limits.once {
+		return errors.New("--sort-by sorts a list, not the changes after it: add --once")
+	}
 	if err := c.validateEverything(flags); err != nil {
 		return err
 	}
-	if c.output.name == "wide" && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
-		return errors.New("-o wide prints the server's columns, which metadata and recordings do not contain: omit --metadata-only, --record and --replay")
+	if c.output.columns() && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
+		return fmt.Errorf("-o %s prints the server's columns, which metadata and recordings do not contain: omit --metadata-only, --record and --replay", c.output.name)
 	}
 	return nil
 }

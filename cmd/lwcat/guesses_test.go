@@ -43,7 +43,17 @@ var guesses = []struct {
 	stderr string // a part of the messages, or "" if there must be none
 }{
 	// kubectl's commands
-	{"get pods", 0, "…pods", ""},
+	{"get pods", 0, "NAME    STATUS    AGE\nweb-0   Running   0s\nweb-1   Pending   0s\n", ""},
+	{"get pods --no-headers", 0, "web-0   Running   0s\nweb-1   Pending   0s\n", ""},
+	{"get pods -w --count 1", 0, "EVENT      NAME    STATUS    AGE\nADDED      web-0   Running   0s\n", ""},
+	{"get pods -o json", 0, "…{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"\"},\"items\":[{", ""},
+	{"get pods -l app=none -o json", 0, "…\"items\":[]}\n", ""},
+	{"get pod web-0 -o json", 0, "…{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web-0\"", ""},
+	{"get pods -o jsonpath={.items[*].metadata.name}", 0, "web-0 web-1\n", ""},
+	{"get pods --sort-by=.status.phase -o name", 0, "pod/web-1\npod/web-0\n", ""},
+	{"get pods --sort-by=.status.phase -o jsonpath={.items[0].metadata.name}", 0, "web-1\n", ""},
+	{"get pods --show-labels", 0, "…app=web", ""},
+	{"get pods -L app", 0, "…APP\n", ""},
 	{"get pods -o name", 0, "pod/web-0\npod/web-1\n", ""},
 	{"get pod web-0 -o name", 0, "pod/web-0\n", ""},
 	{"get pods web-0 web-1 -o name", 0, "…pod/web-1\n", ""},
@@ -102,9 +112,10 @@ var guesses = []struct {
 	{"pods --diff --once", 0, "…ADDED pods default/web-0", ""},
 	{"pods --resource-version 0", 2, "", `--from is "0": expected a resourceVersion such as 12345`},
 	{"pods --no-headers --once -o wide", 0, "…web-0", ""},
-	{"pods --show-labels --once", 2, "", "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels"},
-	{"pods -L app --once", 2, "", "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app"},
-	{"pods --sort-by=.metadata.name --once", 2, "", "or --once -o jsonl | jq -s 'sort_by(.object.FIELD)[]'"},
+	{"pods --show-labels --once", 0, "…LABELS\n", ""},
+	{"pods -L app --once", 0, "…APP\n", ""},
+	{"pods --sort-by=.status.phase --once -o name", 0, "pod/web-1\npod/web-0\n", ""},
+	{"pods --sort-by=.status.phase", 2, "", "--sort-by sorts a list, not the changes after it: add --once"},
 	{"pods --color=always --once -o line", 0, "…\x1b[32mADDED\x1b[0m", ""},
 	{"pods --color=sometimes --once", 2, "", "expected auto, always or never"},
 	{"pods -q --once", 2, "", "use >/dev/null to hide the events"},
@@ -179,11 +190,15 @@ func TestUntilPrintsOnlyTheResultInPipes(t *testing.T) {
 
 func TestEmptyCollectionsAreNamedOnTerminals(t *testing.T) {
 	server := start(t, nil)
+	create(t, server, "pods", named("web-0"))
 	for args, want := range map[string]string{
-		"deploy --timeout 300ms":      "lwcat: no deployments.apps in default, watching\n",
-		"deploy -A --timeout 300ms":   "lwcat: no deployments.apps, watching\n",
+		"deploy --timeout 300ms":      "lwcat: no deployments.apps in default, watching (^C stops; --once only lists)\n",
+		"deploy -A --timeout 300ms":   "lwcat: no deployments.apps, watching (^C stops; --once only lists)\n",
 		"deploy --once -n shop":       "lwcat: no deployments.apps in shop\n",
 		"nodes --once":                "lwcat: no nodes\n",
+		"po --timeout 300ms":          "lwcat: 1 pods in default, watching (^C stops; --once only lists)\n",
+		"po -l a=b --once":            "lwcat: no pods in default with a=b\n",
+		"get po":                      "",
 		"deploy --until deleted":      "",
 		"deploy/web --wait --once":    "",
 		"deploy/web --timeout 300ms":  "lwcat: deployments.apps \"web\" not found\n",

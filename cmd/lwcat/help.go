@@ -28,8 +28,8 @@ PATH is the path of a collection on the server, for example /apis/apps/v1/deploy
 
 Server:  --context NAME, -s URL, --kubeconfig FILE, --as USER
 Objects: -n NAMESPACE[,NAMESPACE...], -A, -l LABELS, --field-selector FIELDS, --where CONDITION
-Output:  -o FORMAT, --event ADDED,DELETED, --only PATHS, --color=always
-         FORMAT is jsonl, line, wide, diff, name, yaml, custom-columns=..., jsonpath=... or wire
+Output:  -o FORMAT, --event ADDED,DELETED, --only PATHS, --sort-by PATH, -L LABELS, --color=always
+         FORMAT: jsonl, json, line, table, wide, diff, name, yaml, custom-columns=..., jsonpath=...
 Time:    --once, --watch-only, --count N, --timeout 30s, --until CONDITION, --wait, --resume FILE
 
 The commands get, wait --for, rollout status and api-resources work as in kubectl.

@@ -3,10 +3,8 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,20 +48,4 @@ func TestSecondInterruptKills(t *testing.T) {
 	status := err.(*exec.ExitError).Sys().(syscall.WaitStatus)
 	require.True(t, status.Signaled(), "%v", err)
 	require.Equal(t, syscall.SIGINT, status.Signal(), "the process must end with SIGINT, so that a shell reports exit status 130")
-}
-
-// TestInterruptWhileKubeconfigBlocks checks that lwcat can be interrupted while it reads a kubeconfig from a named
-// pipe that has no writer.
-func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errInterrupted)
-	var out, errs lockedBuffer
-	require.Equal(t, exitInterrupted, run(ctx, []string{"--kubeconfig", pipe, "po"}, &out, &errs, false))
-	require.Empty(t, errs.String())
-	// Opening and closing the pipe ends the blocked read.
-	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	require.NoError(t, err)
-	require.NoError(t, writer.Close())
 }

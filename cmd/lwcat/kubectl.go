@@ -35,6 +35,7 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 		return args, nil
 	}
 	verb, names := args[0], slices.Clone(args[1:])
+	c.output.kubectl = slices.Contains([]string{"get", "list", "watch"}, verb)
 	switch {
 	case verb == "describe":
 		return nil, fmt.Errorf("cannot describe objects: use kubectl %s, or lwcat get %s -o yaml", strings.Join(args, " "), strings.Join(names, " "))
@@ -92,9 +93,6 @@ var aliases = map[string]string{"max-events": "count", "resource-version": "from
 
 // advice maps flags that lwcat does not have, most of them from kubectl, to advice for the error message.
 var advice = map[string]string{
-	"L":            "use -o custom-columns=NAME:.metadata.name,APP:.metadata.labels.app",
-	"show-labels":  "use -o custom-columns=NAME:.metadata.name,LABELS:.metadata.labels",
-	"sort-by":      "use --once -o name | sort, or --once -o jsonl | jq -s 'sort_by(.object.FIELD)[]'",
 	"q":            "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
 	"type":         "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
 	"deletes-only": "use --event DELETED",

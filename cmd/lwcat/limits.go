@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -94,14 +93,6 @@ var (
 	errCounted = errors.New("the number of events in --count was printed")
 	errTimeout = errors.New("timed out")
 )
-
-// deadline returns a context that ends after --timeout.
-func (o *rangeOptions) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.timeout <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, o.timeout, errTimeout)
-}
 
 // hasGoal reports whether --until or --count sets a goal for the run. If the run ends earlier, it fails.
 func (o *rangeOptions) hasGoal() bool { return len(o.until) > 0 || o.count > 0 }

@@ -16,9 +16,8 @@ import (
 
 // status writes messages to standard error.
 type status struct {
-	mu     sync.Mutex // streams write concurrently
-	out    io.Writer
-	logged sync.Map // messages that logOnce has written
+	mu  sync.Mutex // streams write concurrently
+	out io.Writer
 
 	answered atomic.Bool // whether a server has answered a list; exitCode needs it for --wait
 }
@@ -37,14 +36,6 @@ func (s *status) logf(format string, args ...any) {
 // maxMessage is the maximum length of a message in bytes, so that a server cannot fill the screen.
 const maxMessage = 4000
 
-// logOnce writes a message only if it has not written the same message before.
-func (s *status) logOnce(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if _, seen := s.logged.LoadOrStore(text, true); !seen {
-		s.logf("%s", text)
-	}
-}
-
 // reporter writes messages about one stream to standard error.
 type reporter struct {
 	name    string
@@ -61,8 +52,11 @@ type reporter struct {
 // trace returns a trace that logs each redirect to another origin once and, with --verbose, every request. It logs
 // no headers and therefore no credentials.
 func (s *status) trace(verbose bool) *lw.Trace {
+	var logged sync.Map // the origins
 	trace := &lw.Trace{Redirected: func(origin string) {
-		s.logOnce("the server redirects to %s; no credentials are sent there", origin)
+		if _, again := logged.LoadOrStore(origin, true); !again {
+			s.logf("the server redirects to %s; no credentials are sent there", origin)
+		}
 	}}
 	if !verbose {
 		return trace

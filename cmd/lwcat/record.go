@@ -11,7 +11,6 @@ import (
 	"iter"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,14 +21,13 @@ import (
 
 // recordOptions select the recording that lwcat writes or replays.
 type recordOptions struct {
-	record string  // file to write, or ""
-	replay string  // file to replay, or ""
-	speed  float64 // replay speed relative to the recorded run; 0 means no delays
+	record string // file to write, or ""
+	replay string // file to replay, or ""
 }
 
 func (o *recordOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.record, "record", "", "also write all events, including all objects, to `FILE` for --replay")
-	set.StringVar(&o.replay, "replay", "", "replay `FILE[@SPEED]` instead of connecting to a server; for example run@10, run@0.5, or run@max without delays")
+	set.StringVar(&o.replay, "replay", "", "print the events in `FILE`, which --record or -o jsonl has written, instead of connecting to a server")
 }
 
 // liveFlags are the flags that --replay rejects, because they ask for a live run. A replay ignores flags that only
@@ -38,7 +36,7 @@ var liveFlags = []string{
 	"server", "namespace", "all-namespaces", "selector", "field-selector", "for", "types", "metadata-only", "from", "resume", "record",
 }
 
-func (o *recordOptions) validate(flags *pflag.FlagSet) (err error) {
+func (o *recordOptions) validate(flags *pflag.FlagSet) error {
 	for _, name := range liveFlags {
 		if o.replay != "" && flags.Changed(name) {
 			return fmt.Errorf("--%s and --replay cannot be combined", name)
@@ -50,22 +48,7 @@ func (o *recordOptions) validate(flags *pflag.FlagSet) (err error) {
 	case o.record != "" && flags.Changed("resume"):
 		return errors.New("--resume omits objects that a recording must contain: do not combine it with --record")
 	}
-	o.replay, o.speed, err = cutSpeed(o.replay)
-	return err
-}
-
-// cutSpeed splits FILE[@SPEED]. If a file with the whole name exists, the @ belongs to the name, and the speed is 1.
-func cutSpeed(text string) (file string, speed float64, err error) {
-	at := strings.LastIndexByte(text, '@')
-	if _, err := os.Stat(text); err == nil || at < 0 {
-		return text, 1, nil
-	}
-	number := text[at+1:]
-	speed, err = strconv.ParseFloat(number, 64) // 0 for max
-	if number != "max" && (err != nil || !(speed >= 0.001 && speed <= 1e6)) {
-		return "", 0, fmt.Errorf("invalid speed %q: expected a number from 0.001 to 1000000, or max", number)
-	}
-	return text[:at], speed, nil
+	return nil
 }
 
 // recordedEvent is a line in a recording: an event as -o jsonl prints it, or a change of the stream's state, such
@@ -193,8 +176,6 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 	if err != nil {
 		return err
 	}
-	ctx, stop := c.limits.deadline(ctx)
-	defer stop()
 	p := newPrinter(c, stdout, status)
 	streams := map[string]*replayed{}
 	for i, s := range c.newStreams(resources, p) {
@@ -229,36 +210,23 @@ func (c *config) recorded(file *os.File) (resources []lw.Resource, names []strin
 	return resources, names, nil
 }
 
-// play prints the events of the recorded collections at the selected speed.
-func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) (broken error) {
+// play prints the events of the recorded collections.
+func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) error {
 	var first, last time.Time
-	began := time.Now()
 	for event, err := range readRecording(file) {
-		if err != nil {
-			broken = err
-			break
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+			return err
 		}
 		if last = event.Time; first.IsZero() {
 			first = last
-		}
-		if speed := c.recording.speed; speed > 0 {
-			select {
-			case <-time.After(time.Until(began.Add(time.Duration(float64(last.Sub(first)) / speed)))):
-			case <-ctx.Done():
-			}
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
 		}
 		name := cmp.Or(event.Collection, event.Resource)
 		if streams[name] == nil {
 			continue // the arguments omit it, or --once has ended it
 		}
-		ended, err := streams[name].play(&event)
-		if err != nil {
+		if ended, err := streams[name].play(&event); err != nil {
 			return err
-		}
-		if ended {
+		} else if ended {
 			delete(streams, name)
 		}
 		if len(streams) == 0 {
@@ -266,7 +234,7 @@ func (c *config) play(ctx context.Context, file *os.File, streams map[string]*re
 		}
 	}
 	status.logf("replayed a recording of %v", last.Sub(first).Round(time.Millisecond))
-	return broken
+	return nil
 }
 
 // play handles a recorded event as if the server had sent it. It returns true after the stream's last event.

@@ -23,7 +23,7 @@ func TestFailedRecordingExits(t *testing.T) {
 	var out, errs lockedBuffer
 	done := make(chan int)
 	go func() {
-		done <- run(t.Context(), []string{"-s", server.URL, "cm", "--record", pipe, "-o", "wire"}, &out, &errs, false)
+		done <- run(t.Context(), []string{"-s", server.URL, "cm", "--record", pipe, "-o", "json", "--output-watch-events"}, &out, &errs, false)
 	}()
 	reader, err := os.Open(pipe)
 	require.NoError(t, err)

@@ -108,7 +108,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		code, _ := v.run(nil, append(strings.Fields(verboseArguments+" -A cm "+files), "--kubeconfig", v.kubeconfigFor(user, "/ok", nil))...)
 		require.Zero(t, code, user)
 	}
-	code, out := v.run(nil, strings.Fields("-v --replay rec1@max")...)
+	code, out := v.run(nil, strings.Fields("-v --replay rec1")...)
 	require.Zero(t, code)
 	v.secrets.Absent(t, "a replay", out)
 	require.Equal(t, 4, v.secrets.AbsentFrom(t, v.work))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,8 +53,8 @@ type connection struct {
 }
 
 // connect loads the kubeconfig. It does not send requests.
-func (c *config) connect(ctx context.Context, stderr io.Writer) (*connection, error) {
-	config, err := c.server.load(ctx, stderr)
+func (c *config) connect(stderr io.Writer) (*connection, error) {
+	config, err := c.server.load(stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -66,23 +65,10 @@ func (c *config) connect(ctx context.Context, stderr io.Writer) (*connection, er
 	return &connection{config, &c.server, http, c.server.newTransport(http)}, nil
 }
 
-// load reads the kubeconfig. Credential plugins will write to stderr. A read may block forever, for example if the file
-// is a named pipe, so load returns as soon as ctx is done.
-func (o *serverOptions) load(ctx context.Context, stderr io.Writer) (*kubeconfig.Config, error) {
+// load reads the kubeconfig. Credential plugins will write to stderr.
+func (o *serverOptions) load(stderr io.Writer) (*kubeconfig.Config, error) {
 	o.Stderr = stderr
-	var config *kubeconfig.Config
-	loaded := make(chan error, 1)
-	go func() {
-		found, err := kubeconfig.Load(&o.Options)
-		config = found
-		loaded <- err
-	}()
-	var err error
-	select {
-	case err = <-loaded:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	config, err := kubeconfig.Load(&o.Options)
 	if errors.Is(err, kubeconfig.ErrNowhere) {
 		return nil, usageError{fmt.Errorf("%w: pass --context or --server, or a kubeconfig with --kubeconfig or $KUBECONFIG", err)}
 	}

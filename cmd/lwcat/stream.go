@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -20,7 +22,7 @@ type stream struct {
 	kind     string // resource name in the output, without the namespace
 	out      *printer
 	limiter  *limiter
-	tables   *table.Transport         // decodes the server's columns; nil without -o wide
+	tables   *table.Transport         // decodes the server's columns; nil if the output shows no columns
 	store    *cache.Store[*lw.Object] // the current objects; nil in a replay
 	reporter
 
@@ -124,8 +126,8 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 		first := !s.synced // only the first list reports a missing object, because a relist may find the object deleted
 		s.synced = true
 		last = s.markListed() || last
-		if first && !last && s.store != nil && s.store.Len() == 0 {
-			err = s.empty()
+		if first && !last && s.store != nil {
+			err = s.announce()
 		}
 		if s.config.limits.once && !last || err != nil {
 			return true, err
@@ -157,21 +159,25 @@ func (e *notFoundError) Error() string {
 // logged.
 var errFailed = errors.New("the stream of a resource failed")
 
-// empty handles an empty first list. It returns an error if the stream names a single object, or if "lwcat wait" or
-// "lwcat rollout" finds nothing to wait for. With --wait or --until, an empty list is not an error. On a terminal,
-// empty logs that the collection is empty, because the user would otherwise see no output.
-func (s *stream) empty() error {
-	o, r := &s.config.limits, &s.config.resources
+// announce says on a terminal what the first list contained and that lwcat keeps watching, because the user would
+// otherwise see no output, or wait for the end. If nothing exists, announce returns an error if the stream names a
+// single object, or if "lwcat wait" or "lwcat rollout" finds nothing to wait for. With --wait or --until, an empty list
+// is not an error.
+func (s *stream) announce() error {
+	o, r, count := &s.config.limits, &s.config.resources, s.store.Len()
 	required := o.verb != "" && o.until[0] != "delete" && o.until[0] != "create"
+	what := shortName(s.resource) + strings.TrimSuffix(" in "+s.resource.Namespace, " in ")
+	if selectors := compact([]string{r.labels, r.fields}); len(selectors) > 0 {
+		what += " with " + strings.Join(selectors, ",")
+	}
 	switch {
-	case r.wait || !required && len(o.until) > 0:
-	case s.resource.Name != "":
+	case count == 0 && (r.wait || !required && len(o.until) > 0):
+	case count == 0 && s.resource.Name != "":
 		return &notFoundError{s.resource}
-	case required:
+	case count == 0 && required:
 		return errors.New("no matching resources found")
-	case s.config.output.options.Terminal:
-		where := strings.TrimSuffix(" in "+s.resource.Namespace, " in ")
-		s.status.logf("no %s%s%s", shortName(s.resource), where, map[bool]string{false: ", watching"}[o.once])
+	case s.config.output.options.Terminal && !o.hasGoal() && (count == 0 || !o.once):
+		s.status.logf("%s %s%s", cmp.Or(strings.TrimPrefix(strconv.Itoa(count), "0"), "no"), what, map[bool]string{false: ", watching (^C stops; --once only lists)"}[o.once])
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (*lw.Re
 // TestTimeoutDuringDiscovery checks that lwcat reports the --timeout, and not that a resource is missing.
 func TestTimeoutDuringDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := (&rangeOptions{timeout: time.Second}).deadline(t.Context())
+		ctx, stop := context.WithTimeoutCause(t.Context(), time.Second, errTimeout)
 		defer stop()
 		var errs lockedBuffer
 		_, err := (&connection{Config: &kubeconfig.Config{}, transport: &halfSilentTransport{}}).resolve(ctx, &resourceOptions{names: []string{"nodes"}}, &status{out: &errs})

@@ -16,10 +16,10 @@ func TestWideFormatWithoutStreamingLists(t *testing.T) {
 	create(t, server, "deployments.apps", `{"metadata":{"name":"a","namespace":"shop"}}`)
 	create(t, server, "widgets.lw.example.com", named("a"))
 	for resource, want := range map[string]string{
-		"configmaps":                                   `^EVENT +NAME.*\nADDED +a `,
-		"deployments.apps -n shop":                     `^EVENT +NAME.*\nADDED +a `,
-		"widgets.lw.example.com":                       `^EVENT +NAME.*\nADDED +a `,
-		"/api/v1/namespaces/default/configmaps":        `^EVENT +NAME.*\nADDED +a `,
+		"configmaps":                                   `^NAME.*\na `,
+		"deployments.apps -n shop":                     `^NAME.*\na `,
+		"widgets.lw.example.com":                       `^NAME.*\na `,
+		"/api/v1/namespaces/default/configmaps":        `^NAME.*\na `,
 		"secrets":                                      `^$`,
 		"/apis/apps/v1/namespaces/default/deployments": `^$`,
 	} {

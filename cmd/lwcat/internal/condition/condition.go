@@ -172,12 +172,7 @@ func (c *Condition) parsePath(text string) (func(*lw.Object) lw.Value, error) {
 		return nil, fmt.Errorf("expected a field path such as status.phase, but %w", err)
 	}
 	c.Fields = append(c.Fields, path.Fields)
-	find := func(o *lw.Object) (first lw.Value) {
-		for first = range path.Find(o.Get("")) {
-			break
-		}
-		return first
-	}
+	find := func(o *lw.Object) lw.Value { return path.First(o.Get("")) }
 	c.values[text] = find
 	return find, nil
 }

@@ -70,6 +70,14 @@ func (p *Path) Find(object lw.Value) iter.Seq[lw.Value] {
 	return func(yield func(lw.Value) bool) { p.walk(object, object, yield) }
 }
 
+// First returns the first value that the path selects, or the zero Value.
+func (p *Path) First(object lw.Value) (first lw.Value) {
+	for first = range p.Find(object) {
+		break
+	}
+	return first
+}
+
 // step calls yield for each value that it selects, until yield returns false. In that case, the step also returns
 // false. root is the value that $ selects, and from is the value that @ selects, where paths start by default.
 type step func(from, root lw.Value, yield func(lw.Value) bool) bool
@@ -141,11 +149,15 @@ func toEach(steps []step) step {
 // Holds reports whether the operator = == != < <= > or >= holds for two values. It compares two numbers by value, and
 // other values as text.
 func Holds(a, operator, b string) bool {
-	order, ok := compareNumbers(a, b)
-	if !ok {
-		order = strings.Compare(a, b)
+	return strings.Contains(map[int]string{-1: " < <= != ", 0: " = == <= >= ", 1: " > >= != "}[Compare(a, b)], " "+operator+" ")
+}
+
+// Compare returns the order of two values. It compares two numbers by value, and other values as text.
+func Compare(a, b string) int {
+	if order, ok := compareNumbers(a, b); ok {
+		return order
 	}
-	return strings.Contains(map[int]string{-1: " < <= != ", 0: " = == <= >= ", 1: " > >= != "}[order], " "+operator+" ")
+	return strings.Compare(a, b)
 }
 
 // compareNumbers returns the order of two numbers. It compares 64-bit integers exactly and other numbers as floats. ok

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
+
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 )
@@ -41,7 +43,7 @@ func TestNamesAreEscaped(t *testing.T) {
 func TestHeadersAreEscaped(t *testing.T) {
 	for _, nasty := range []string{"\x1b[2J", "\x1b]0;x\a", "a\nb", "\r", "\u009b2J", "\x9b2J", "\u202ex", "\u2028", "\x7f"} {
 		e := added(t, "pods", web0)
-		e.Columns, e.Cells = []string{"Na" + nasty + "me", "Age"}, cells(t, `["web-0","5s"]`)
+		e.Columns, e.Cells = []table.Column{{Name: "Na" + nasty + "me"}, {Name: "Age"}}, cells(t, `["web-0","5s"]`)
 		all := printed(t, "wide", &Options{}, e)
 		require.Equal(t, 2, strings.Count(all, "\n"), "%q", all)
 		for _, line := range strings.Split(all, "\n") {
@@ -57,13 +59,13 @@ const hostileText = `"\u001b]0;title\u0007\u009b2J \u202eabc\u2069 \u2028\r\u007
 
 // On a terminal, no format may pass on a character that moves the cursor, changes the title or reverses text.
 func TestTerminalIsProtected(t *testing.T) {
-	text := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","annotations":{` + hostileText + ":" + hostileText + `}},` + "\r\n" + `"text":` + hostileText + `,"list":[` + hostileText + `]}`
+	text := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","labels":{"a":` + hostileText + `},"annotations":{` + hostileText + ":" + hostileText + `}},` + "\r\n" + `"text":` + hostileText + `,"list":[` + hostileText + `]}`
 	for _, spec := range []string{
-		"jsonl", "wire", "line", "wide", "diff", "name", "yaml", "custom-columns=A:.text,B:.list,C:.metadata",
+		"jsonl", "json", "line", "table", "wide", "diff", "name", "yaml", "custom-columns=A:.text,B:.list,C:.metadata",
 		"jsonpath={.text}", "jsonpath={.list} {.metadata.annotations}", "jsonpath={range .metadata.annotations.*}{@}{end}", "jsonpath={$}",
 	} {
 		for _, types := range []bool{false, true} {
-			opts := &Options{Terminal: true, Types: types, Old: true}
+			opts := &Options{Terminal: true, Types: types, Old: true, Labels: true, LabelColumns: []string{"a\x1b[2J"}}
 			for line := range strings.SplitSeq(printed(t, spec, opts, added(t, "pods", text), modified(t, "pods", web0, text), modified(t, "pods", text, web0)), "\n") {
 				require.True(t, utf8.ValidString(line), "format %s: %q", spec, line)
 				require.False(t, strings.ContainsFunc(strings.ReplaceAll(line, "\t", ""), isControl), "format %s: %q", spec, line)
@@ -79,9 +81,9 @@ func TestTerminalEscapesKeepJSONAndYAML(t *testing.T) {
 	text := `{"metadata":{"name":"a"},"text":` + hostileText + `,` + hostileText + `:"\\u202e \\\u202e"}`
 	var want, got map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &want))
-	for _, spec := range []string{"jsonl", "wire"} {
+	for _, spec := range []string{"jsonl", "json"} {
 		var event struct{ Object map[string]any }
-		require.NoError(t, json.Unmarshal([]byte(printed(t, spec, &Options{Terminal: true}, added(t, "pods", text))), &event))
+		require.NoError(t, json.Unmarshal([]byte(printed(t, spec, &Options{Terminal: true, Types: true}, added(t, "pods", text))), &event))
 		require.Equal(t, want, event.Object)
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(printed(t, "yaml", &Options{Terminal: true}, added(t, "pods", text))), &got))

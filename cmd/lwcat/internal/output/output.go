@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -18,8 +19,8 @@ type Event struct {
 	Object   *lw.Object   // current state, or last known state if the object is deleted
 	Old      *lw.Object   // previous state for Modified, if known
 
-	Columns []string // the server's columns for the wide format, or nil
-	Cells   lw.Value // a JSON array with the object's cells in these columns, or the zero Value
+	Columns []table.Column // the server's columns, or nil
+	Cells   lw.Value       // a JSON array with the object's cells in these columns, or the zero Value
 }
 
 // Format prints events. Print may hold events back until Flush, because the layout of a table depends on all its rows.
@@ -39,7 +40,13 @@ type Options struct {
 	Terminal  bool // escape characters in values that a terminal would interpret
 
 	Namespaces bool // print a column with namespaces in tables, because the objects may be in different namespaces
-	Resources  bool // whether several resources are followed, so that the wide format needs a column with their names
+	Resources  bool // whether several resources are followed, so that tables need a column with their names
+	Wide       bool // whether tables also contain the columns that kubectl prints only with -o wide
+	Once       bool // whether all events are additions, so that tables need no column for their type
+
+	List         bool     // print the objects as one [List]
+	Labels       bool     // print a column with all labels in tables
+	LabelColumns []string // labels that have columns of their own in tables
 
 	Fields [][]string // set by New: paths of the fields that jsonpath prints
 
@@ -60,9 +67,9 @@ var formats = []struct {
 }{
 	{"jsonl", "", newText(appendJSONL)},
 	{"json", "", newText(appendJSON)},
-	{"wire", "", newText(appendWire)},
 	{"line", "", newLine},
-	{"wide", "", newWide},
+	{"table", "", newColumns},
+	{"wide", "", newColumns},
 	{"diff", "", newDiff},
 	{"name", "", newText(appendName)},
 	{"yaml", "", newText(appendYAML)},
@@ -104,6 +111,9 @@ func New(spec string, opts *Options) (Format, error) {
 		made, err := format.make(argument, opts)
 		if err != nil {
 			return nil, fmt.Errorf("output format %s: %w", name, err)
+		}
+		if opts.List {
+			return &List{format: made}, nil
 		}
 		return made, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -64,9 +65,10 @@ func TestJSONL(t *testing.T) {
 	require.NotContains(t, printed(t, "jsonl", &Options{Old: true}, added(t, "pods", web0)), `"old"`)
 }
 
-func TestWire(t *testing.T) {
-	require.Equal(t, `{"type":"ADDED","object":`+web0+"}\n", printed(t, "wire", &Options{}, added(t, "pods", web0)))
-	require.Equal(t, `{"type":"MODIFIED","object":`+web0Runs+`,"old":`+web0+"}\n", printed(t, "wire", &Options{Old: true}, modified(t, "pods", web0, web0Runs)))
+func TestJSON(t *testing.T) {
+	require.Equal(t, web0+"\n", printed(t, "json", &Options{}, added(t, "pods", web0)))
+	require.Equal(t, `{"type":"ADDED","object":`+web0+"}\n", printed(t, "json", &Options{Types: true}, added(t, "pods", web0)))
+	require.Equal(t, `{"type":"MODIFIED","object":`+web0Runs+`,"old":`+web0+"}\n", printed(t, "json", &Options{Types: true, Old: true}, modified(t, "pods", web0, web0Runs)))
 }
 
 func TestName(t *testing.T) {
@@ -94,13 +96,20 @@ func cells(t *testing.T, text string) lw.Value {
 
 func TestWide(t *testing.T) {
 	pod := added(t, "pods", web0)
-	pod.Columns, pod.Cells = []string{"Name", "Ready", "Nominated Node"}, cells(t, `["web-0",null,"x"]`)
+	pod.Columns, pod.Cells = []table.Column{{Name: "Name"}, {Name: "Ready"}, {Name: "Nominated Node", Wide: true}}, cells(t, `["web-0",null,"x"]`)
 	short := deleted(t, "pods", web0)
 	short.Columns, short.Cells = pod.Columns, cells(t, `["web-0"]`)
 	require.Equal(t, "EVENT      NAMESPACE   NAME    READY   NOMINATED NODE\nADDED      shop        web-0           x\nDELETED    shop        web-0\n",
-		printed(t, "wide", &Options{Namespaces: true}, pod, short))
+		printed(t, "wide", &Options{Namespaces: true, Wide: true}, pod, short))
 	require.Equal(t, "EVENT      RESOURCE   NAME    AGE\nADDED      pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))
 	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "if the server sends no columns, the table must have the columns NAME and AGE")
+	require.Equal(t, "NAME    READY\nweb-0\n", printed(t, "table", &Options{Once: true}, pod), "the table omits wide columns, and the event type of a list")
+}
+
+func TestLabelColumns(t *testing.T) {
+	labeled := `{"kind":"Pod","metadata":{"name":"web-0","labels":{"tier":"front","example.com/app":"web"}}}`
+	require.Equal(t, "NAME    AGE   APP   X   LABELS\nweb-0         web       example.com/app=web,tier=front\nweb-0                   <none>\n",
+		printed(t, "table", &Options{Once: true, Labels: true, LabelColumns: []string{"example.com/app", "x"}}, added(t, "pods", labeled), added(t, "pods", web0)))
 }
 
 // TestWidthsNeverShrink checks that columns with the same headers share their widths, which never shrink.
@@ -128,7 +137,7 @@ func TestJSONPath(t *testing.T) {
 
 func TestInvalidFormats(t *testing.T) {
 	for spec, want := range map[string]string{
-		"x":                             `unknown output format "x"; the formats are jsonl, json, wire`,
+		"x":                             `unknown output format "x"; the formats are jsonl, json, line, table, wide`,
 		"jsonl=x":                       `output format jsonl takes no argument, but got "x"`,
 		"jsonl-file=x":                  `unknown output format "jsonl-file"`,
 		"jsonpath":                      "output format jsonpath needs an argument: jsonpath=TEMPLATE",

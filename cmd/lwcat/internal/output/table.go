@@ -34,9 +34,9 @@ func (r *row) add(header, text string, c color) {
 	r.cells = append(r.cells, cell{Plain(header), Plain(text), c}) // the server supplies the headers of some columns
 }
 
-// table prints events as rows under their headers. Each column is as wide as its widest cell so far. All rows of a
+// rows prints events as rows of a table under their headers. Each column is as wide as its widest cell so far. All rows of a
 // list are measured before the first one is printed, so that the list is aligned.
-type table struct {
+type rows struct {
 	opts    *Options
 	row     func(*Event) row
 	known   map[string]*columns // columns by their headers, because resources may have different columns
@@ -49,12 +49,12 @@ type columns struct {
 	titled bool // whether the headers are still to be printed
 }
 
-func newTable(opts *Options, row func(*Event) row) *table {
-	return &table{opts: opts, row: row, known: map[string]*columns{}}
+func newTable(opts *Options, row func(*Event) row) *rows {
+	return &rows{opts: opts, row: row, known: map[string]*columns{}}
 }
 
 // Print implements [Format].
-func (t *table) Print(_ *bufio.Writer, e *Event) {
+func (t *rows) Print(_ *bufio.Writer, e *Event) {
 	r, key := t.row(e), ""
 	for _, c := range r.cells {
 		key += c.header + "\n"
@@ -76,7 +76,7 @@ func (t *table) Print(_ *bufio.Writer, e *Event) {
 }
 
 // Flush implements [Format].
-func (t *table) Flush(out *bufio.Writer) {
+func (t *rows) Flush(out *bufio.Writer) {
 	slices.SortStableFunc(t.pending, func(a, b row) int { return a.when.Compare(b.when) })
 	for _, r := range t.pending {
 		if r.columns.titled {
@@ -202,33 +202,45 @@ func eventRow(e *Event, opts *Options) (r row) {
 	return r
 }
 
-// newWide returns the format that prints the server's columns. For objects without such columns, it prints the name
-// and age.
-func newWide(_ string, opts *Options) (Format, error) {
-	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
+// newColumns returns the format that prints the server's columns, as kubectl get does. For objects without such columns,
+// it prints the name and age.
+func newColumns(_ string, opts *Options) (Format, error) {
+	return newTable(opts, func(e *Event) row { return columnsRow(e, opts) }), nil
 }
 
-func wideRow(e *Event, opts *Options) (r row) {
+func columnsRow(e *Event, opts *Options) (r row) {
 	r.titled = true
-	r.add("EVENT", e.Type.String(), typeColors[e.Type])
+	if !opts.Once {
+		r.add("EVENT", e.Type.String(), typeColors[e.Type])
+	}
 	if opts.Resources {
 		r.add("RESOURCE", e.Resource, noColor)
 	}
 	if opts.Namespaces {
 		r.add("NAMESPACE", e.Object.GetNamespace(), noColor)
 	}
-	if e.Columns == nil || !e.Cells.Exists() {
+	cells := slices.Collect(e.Cells.Elements())
+	if e.Columns == nil || cells == nil {
 		r.add("NAME", e.Object.GetName(), noColor)
 		r.add("AGE", age(e, e.Object.Get("metadata.creationTimestamp")), noColor)
-		return r
-	}
-	cells := slices.Collect(e.Cells.Elements())
-	for i, column := range e.Columns {
-		cell := ""
-		if i < len(cells) {
-			cell = cells[i].String()
+	} else {
+		cells = append(cells, make([]lw.Value, len(e.Columns))...) // a row may have fewer cells than columns
+		for i, column := range e.Columns {
+			if opts.Wide || !column.Wide {
+				r.add(strings.ToUpper(column.Name), cells[i].String(), noColor)
+			}
 		}
-		r.add(strings.ToUpper(column), cell, noColor)
+	}
+	labels := maps.Collect(e.Object.Get("metadata.labels").Members())
+	for _, key := range opts.LabelColumns {
+		r.add(strings.ToUpper(key[strings.LastIndexByte(key, '/')+1:]), labels[key].String(), noColor)
+	}
+	if opts.Labels {
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(labels)) {
+			pairs = append(pairs, key+"="+labels[key].String())
+		}
+		r.add("LABELS", cmp.Or(strings.Join(pairs, ","), "<none>"), noColor)
 	}
 	return r
 }

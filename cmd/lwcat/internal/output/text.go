@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,11 +53,6 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// appendWire formats an event like the watch API: {"type":…,"object":…}.
-func appendWire(dst []byte, e *Event, opts *Options) []byte {
-	return endLine(appendObjects(append(dst, `{"type":"`+e.Type.String()+`"`...), e, opts), opts)
-}
-
 // data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event as
 // in the jsonl format.
 func data(e *Event, opts *Options) lw.Value {
@@ -70,9 +66,36 @@ func data(e *Event, opts *Options) lw.Value {
 	return event
 }
 
-// appendJSON formats an event as one line with the object, as kubectl get -o json does for a single object.
+// appendJSON formats an event as one line with the object, as kubectl get -o json does for a single object. With
+// Options.Types, the line is an event of the watch API: {"type":…,"object":…}.
 func appendJSON(dst []byte, e *Event, opts *Options) []byte {
-	return append(dst, escapedJSON(data(e, opts).Raw())+"\n"...)
+	text := e.Object.Raw()
+	if opts.Types {
+		text = string(appendObjects([]byte(`{"type":"`+e.Type.String()+`"`), e, opts))
+	}
+	return append(dst, escapedJSON(text)+"\n"...)
+}
+
+// List is a [Format] that passes all objects to another format as one List, as kubectl get does with -o json.
+type List struct {
+	format Format
+	items  []string
+}
+
+// Print implements [Format]. The objects are printed by End.
+func (l *List) Print(_ *bufio.Writer, e *Event) { l.items = append(l.items, e.Object.Raw()) }
+
+// Flush implements [Format].
+func (l *List) Flush(*bufio.Writer) {}
+
+// End prints the List. It must be called only if all objects are known, because an incomplete List looks complete.
+func (l *List) End(out *bufio.Writer) error {
+	list, err := lw.ParseObject([]byte(`{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(l.items, ",") + "]}"))
+	if err != nil {
+		return fmt.Errorf("the objects cannot be printed as one List: %w", err)
+	}
+	l.format.Print(out, &Event{Object: list})
+	return out.Flush()
 }
 
 // appendYAML formats an event as a document between the markers "---" and "...", which delimit it in a stream:
@@ -151,14 +174,14 @@ var (
 // template.
 func newJSONPath(text string, opts *Options) (Format, error) {
 	first := strings.TrimPrefix(strings.TrimLeft(text, "{ "), "range ")
-	if path := strings.TrimLeft(first, " $@."); strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}") {
-		return nil, errors.New("lwcat formats one object at a time: write {.metadata.name} instead of {.items[*].metadata.name}")
+	if path := strings.TrimLeft(first, " $@."); !opts.List && (strings.HasPrefix(path, "items[") || strings.HasPrefix(path, "items}")) {
+		return nil, errors.New("lwcat formats one object at a time: write {.metadata.name} instead of {.items[*].metadata.name}, or use lwcat get")
 	}
 	parsed, err := jsonpath.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if !opts.Types {
+	if !opts.Types && !opts.List {
 		opts.Fields = parsed.Fields()
 	}
 	valueText := lw.Value.String

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,17 +28,23 @@ const maxTable = 512 << 20
 type Transport struct {
 	transport lw.Transport
 	limit     int // maxTable, or less in tests
-	columns   atomic.Pointer[[]string]
+	columns   atomic.Pointer[[]Column]
 }
 
 // New returns a transport that requests Tables. Their rows contain whole objects instead of only metadata, because
 // metadata does not name the kind of the object.
 func New(over lw.Transport) *Transport { return &Transport{transport: over, limit: maxTable} }
 
-// Columns returns the column names from the latest Table.
-func (t *Transport) Columns() []string {
-	if names := t.columns.Load(); names != nil {
-		return *names
+// Column is a column of a Table.
+type Column struct {
+	Name string
+	Wide bool // whether kubectl shows the column only with -o wide
+}
+
+// Columns returns the columns of the latest Table.
+func (t *Transport) Columns() []Column {
+	if columns := t.columns.Load(); columns != nil {
+		return *columns
 	}
 	return nil
 }
@@ -74,16 +81,23 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	if err != nil {
 		return nil, err
 	}
-	in := bufio.NewReaderSize(response.ReadCloser, 1<<16)
 	if req.Watch {
-		response.ReadCloser = &watch{tables: t, Reader: in, Closer: response.ReadCloser}
+		left := &io.LimitedReader{R: response.ReadCloser}
+		response.ReadCloser = &watch{tables: t, in: json.NewDecoder(left), left: left, Closer: response.ReadCloser}
 		return response, nil
 	}
+	in := bufio.NewReaderSize(response.ReadCloser, 1<<16)
 	if start, _ := in.Peek(maxStart); !tableStart.Match(start) {
-		response.ReadCloser = unchanged{in, response.ReadCloser}
+		response.ReadCloser = struct {
+			io.Reader
+			io.Closer
+		}{in, response.ReadCloser}
 		return response, nil
 	}
 	text, err := io.ReadAll(io.LimitReader(in, int64(t.limit)))
+	if len(text) == t.limit {
+		err = lw.ErrTooLarge
+	}
 	if err = cmp.Or(err, response.Close()); err != nil {
 		return nil, err
 	}
@@ -98,12 +112,6 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return response, nil
 }
 
-// unchanged is the body of a response that is not a Table.
-type unchanged struct {
-	io.Reader
-	io.Closer
-}
-
 // tableStart matches the start of a Table. API servers write the kind first.
 var tableStart = regexp.MustCompile(`^\s*\{\s*("apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"Table"`)
 
@@ -113,7 +121,7 @@ const maxStart = 128
 // list converts a Table to a list, or returns nil if the Table has no rows. The kind of the list comes from the first
 // row's object. A Table does not name this kind, but lw accepts only lists whose kind fits the resource.
 func (t *Transport) list(text []byte) ([]byte, error) {
-	table, err := t.parse(text)
+	table, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -133,19 +141,14 @@ func (t *Transport) list(text []byte) ([]byte, error) {
 }
 
 // parse parses a Table or a watch event. Its errors contain no text from the response, because that may be secret.
-func (t *Transport) parse(text []byte) (lw.Value, error) {
+func parse(text []byte) (lw.Value, error) {
 	value, err := lw.ParseValue(text)
-	switch {
-	case err == nil:
-		return value, nil
-	case len(text) >= t.limit:
-		err = lw.ErrTooLarge
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = io.ErrUnexpectedEOF
-	default:
-		err = errNotTable
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return value, io.ErrUnexpectedEOF
+	} else if err != nil {
+		return value, errNotTable
 	}
-	return lw.Value{}, err
+	return value, nil
 }
 
 var errNotTable = fmt.Errorf("%w: expected a Table", lw.ErrInvalidResponse)
@@ -153,7 +156,8 @@ var errNotTable = fmt.Errorf("%w: expected a Table", lw.ErrInvalidResponse)
 // watch is the body of a watch. It replaces the Tables in its events by their objects.
 type watch struct {
 	tables *Transport
-	*bufio.Reader
+	in     *json.Decoder
+	left   *io.LimitedReader // the source of in, limited to one event and what the decoder reads ahead
 	io.Closer
 	part []byte // converted bytes that Read has not returned yet
 	err  error  // error that follows part
@@ -174,11 +178,18 @@ func (w *watch) Read(p []byte) (int, error) {
 // event converts a watch event. If the event contains a Table with one row, the row's object and cells replace the
 // Table.
 func (w *watch) event() ([]byte, error) {
-	text, err := w.text()
+	var text json.RawMessage
+	w.left.N = int64(w.tables.limit)
+	err := w.in.Decode(&text)
+	if _, invalid := errors.AsType[*json.SyntaxError](err); invalid {
+		err = errNotTable
+	} else if w.left.N <= 0 {
+		err = lw.ErrTooLarge
+	}
 	if err != nil {
 		return nil, err
 	}
-	event, err := w.tables.parse(text)
+	event, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -191,45 +202,6 @@ func (w *watch) event() ([]byte, error) {
 	return appendObject([]byte(`{"type":`+event.Member("type").Raw()+`,"object":`), rows[0], "}\n"), nil
 }
 
-// text reads the JSON text of an event. It only counts brackets to find the end, because encoding/json needs two slow
-// passes for that.
-func (w *watch) text() (text []byte, err error) {
-	depth, quoted, escaped := 0, false, false
-	for len(text) < w.tables.limit {
-		chunk, err := w.Peek(max(1, w.Buffered()))
-		if err == io.EOF && depth > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i, b := range chunk {
-			switch {
-			case escaped:
-				escaped = false
-			case quoted:
-				escaped, quoted = b == '\\', b != '"'
-			case b == '{' || b == '[':
-				depth++
-			case depth == 0:
-				if strings.IndexByte(" \n\t\r", b) < 0 {
-					return nil, errNotTable
-				}
-			case b == '"':
-				quoted = true
-			case b == '}' || b == ']':
-				if depth--; depth == 0 {
-					_, err := w.Discard(i + 1)
-					return append(text, chunk[:i+1]...), err
-				}
-			}
-		}
-		text = append(text, chunk...)
-		_, _ = w.Discard(len(chunk)) // cannot fail, because the bytes are buffered
-	}
-	return nil, lw.ErrTooLarge
-}
-
 // appendObject appends a row's object, with the cells as its last member, and end.
 func appendObject(text []byte, row lw.Value, end string) []byte {
 	object, cells := row.Member("object").Raw(), row.Member("cells").Raw()
@@ -239,13 +211,13 @@ func appendObject(text []byte, row lw.Value, end string) []byte {
 	return append(text, object+end...)
 }
 
-// setColumns stores the column names if the definitions contain any.
+// setColumns stores the columns if the definitions contain any.
 func (t *Transport) setColumns(definitions lw.Value) {
-	var names []string
+	var columns []Column
 	for column := range definitions.Elements() {
-		names = append(names, column.Member("name").String())
+		columns = append(columns, Column{column.Member("name").String(), column.Member("priority").Int() > 0})
 	}
-	if names != nil {
-		t.columns.Store(&names)
+	if columns != nil {
+		t.columns.Store(&columns)
 	}
 }

@@ -48,7 +48,7 @@ func read(t *testing.T, tables *Transport, req *lw.Request) (string, error) {
 	return string(text), err
 }
 
-const columns = `"columnDefinitions":[{"name":"Name"},{"name":"Ready"}]`
+const columns = `"columnDefinitions":[{"name":"Name"},{"name":"Ready","priority":1}]`
 
 func TestListsOfTables(t *testing.T) {
 	a := &recordingTransport{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7","continue":"x"},` + columns + `,
@@ -58,7 +58,7 @@ func TestListsOfTables(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"metadata":{"resourceVersion":"7","continue":"x"},"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"lwcat.cells":["a",1]},`+
 		`{"kind":"Pod","metadata":{"name":"b"},"lwcat.cells":["b","<\u003e"]}],"kind":"PodList","apiVersion":"v1"}`+"\n", text)
-	require.Equal(t, []string{"Name", "Ready"}, tables.Columns())
+	require.Equal(t, []Column{{Name: "Name"}, {Name: "Ready", Wide: true}}, tables.Columns())
 	require.Equal(t, &lw.Request{Path: "/p", Query: "limit=500&includeObject=Object",
 		Accept: "application/json;as=Table;v=v1;g=meta.k8s.io;drop=metadata.managedFields,application/json;drop=metadata.managedFields"}, a.req)
 }
@@ -86,7 +86,7 @@ func TestWatchesOfTables(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, `{"type":"ADDED","object":{"metadata":{"name":"a"},"lwcat.cells":["a"]}}`+"\n"+
 		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"},"lwcat.cells":[""]}}`+"\n"+status, text)
-	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null column definitions must not change the columns")
+	require.Equal(t, []Column{{Name: "Name"}, {Name: "Ready", Wide: true}}, tables.Columns(), "null column definitions must not change the columns")
 }
 
 func TestOtherResponsesAreUnchanged(t *testing.T) {
