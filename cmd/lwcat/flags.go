@@ -87,8 +87,9 @@ func (c *config) choose(flags *pflag.FlagSet) {
 	}
 	single := len(names) == 1 && strings.Contains(names[0], "/")
 	items := c.output.name == "json" || strings.HasPrefix(c.output.name, "jsonpath=") && strings.Contains(c.output.name, ".items")
-	c.output.options.List = c.output.kubectl && c.limits.once && items && !c.output.options.Types && !single
-	c.output.options.Once, c.output.options.Wide = c.limits.once, c.output.name == "wide"
+	c.output.options.Once = c.limits.once && c.limits.resume == "" // with --resume, a list may also show deletions
+	c.output.options.List = c.output.kubectl && c.output.options.Once && items && !c.output.options.Types && !single
+	c.output.options.Wide = c.output.name == "wide"
 }
 
 // flags returns lwcat's flags. The caller parses these flags, which sets the fields of c.
