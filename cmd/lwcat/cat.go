@@ -81,7 +81,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	for _, stream := range c.newStreams(resources, p) {
 		streams.Go(func() {
 			err := stream.run(ctx, s.transport)
-			if c.continuesAfter(err) {
+			if continuesAfter(err) {
 				p.status.logError(s.withHint(err))
 				failed.Store(true)
 			} else if err != nil {
@@ -113,24 +113,25 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 // newStreams returns a stream for each resource. The streams share the output and the limits.
 func (c *config) newStreams(resources []lw.Resource, p *printer) (all []*stream) {
 	p.limiter = newLimiter(&c.limits, len(resources))
-	for _, resource := range resources {
+	kinds := map[string]bool{}
+	for i, resource := range resources {
 		kind := shortName(resource)
+		kinds[kind] = true
 		all = append(all, &stream{
-			config: c, resource: resource, kind: kind, out: p, limiter: p.limiter,
+			config: c, resource: resource, kind: kind, order: i, out: p, limiter: p.limiter,
 			reporter: reporter{name: resource.String(), status: p.status, verbose: c.verbosity > 0},
 		})
 	}
+	c.output.options.Resources = len(kinds) > 1
 	return all
 }
 
-// continuesAfter reports whether the other streams continue after one stream fails with err. They always continue if
-// err means that a named object does not exist. They continue after a rejected request only with --keep-going.
-func (c *config) continuesAfter(err error) bool {
-	if _, missing := errors.AsType[*notFoundError](err); missing {
-		return true
-	}
+// continuesAfter reports whether the other streams continue after one stream fails with err: if the server has rejected
+// its requests, or if a named object does not exist.
+func continuesAfter(err error) bool {
+	_, missing := errors.AsType[*notFoundError](err)
 	_, rejected := errors.AsType[*streamError](err)
-	return rejected && c.resources.keepGoing
+	return missing || rejected
 }
 
 // shortName returns a collection's name without its namespace, for example "deployments.apps". For a raw path, it
@@ -149,7 +150,7 @@ type printer struct {
 	status   *status
 	recorder *recorder      // nil without --record
 	resume   *resumeFile    // nil without --resume
-	held     []output.Event // with --sort-by, the events since the last flush
+	held     []output.Event // the events of a list, until all lists are complete and can be printed in the order of the arguments
 }
 
 func newPrinter(c *config, out io.Writer, status *status) *printer {
@@ -174,7 +175,7 @@ func (p *printer) print(s *stream, event *lw.Event[*lw.Object], changes []output
 	for i := range changes {
 		switch {
 		case hidden || p.limits.quiet || !p.limits.shows(&changes[i]):
-		case p.output.sortPath != nil:
+		case p.output.options.Once:
 			p.held = append(p.held, changes[i])
 		default:
 			p.output.format.Print(p.out, &changes[i])
@@ -199,10 +200,16 @@ func (p *printer) finish(err error) error {
 	if p.limits.quiet {
 		p.out.WriteString(p.limiter.results())
 	}
-	failed := p.flush()
-	if list, ok := p.output.format.(*output.List); ok && err == nil && failed == nil {
-		failed = list.End(p.out)
+	p.output.sort(p.held)
+	if p.output.options.List && err == nil { // an incomplete List would look complete
+		p.held, err = output.List(p.held)
+	} else if p.output.options.List {
+		p.held = nil
 	}
+	for i := range p.held {
+		p.output.format.Print(p.out, &p.held[i])
+	}
+	failed := p.flush()
 	if failed == nil || err != nil && (!errors.Is(err, errDone) || errors.Is(failed, syscall.EPIPE)) {
 		return err
 	}
@@ -217,11 +224,6 @@ func (p *printer) flushLocked() (err error) {
 			return recordError(err)
 		}
 	}
-	p.output.sort(p.held)
-	for i := range p.held {
-		p.output.format.Print(p.out, &p.held[i])
-	}
-	p.held = nil
 	p.output.format.Flush(p.out)
 	err = p.out.Flush()
 	if err == nil && p.resume != nil {

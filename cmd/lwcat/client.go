@@ -62,7 +62,7 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 }
 
 func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
-	event := output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old}
+	event := output.Event{Type: t, Time: now, Resource: s.kind, Order: s.order, Object: o, Old: old}
 	if s.tables != nil {
 		event.Columns, event.Cells = s.tables.Columns(), table.Cells(o)
 	}

@@ -133,6 +133,7 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 		v.out.status.logf("%v", failure.Discovery)
 	}
 	v.logProblems(statuses)
+	v.out.status.answered.Store(true)
 	if v.limits.once {
 		return v.printSnapshot(failed)
 	}
@@ -203,10 +204,7 @@ func (v *viewer) logProblems(statuses []catalog.Status) {
 		causes[problem] = cmp.Or(causes[problem], status.Cause)
 	}
 	for _, problem := range slices.Sorted(maps.Keys(names)) {
-		list := strings.Join(names[problem][:min(len(names[problem]), maxWarnings)], ", ")
-		if more := len(names[problem]) - maxWarnings; more > 0 {
-			list += fmt.Sprintf(" and %d more", more)
-		}
+		list := strings.Join(names[problem], ", ")
 		if problem != "" && causes[problem] != nil {
 			problem += fmt.Sprintf(" (%v)", causes[problem])
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 // config contains the parsed command line.
 type config struct {
+	args      []string // the command line
 	server    serverOptions
 	resources resourceOptions
 	output    outputOptions
@@ -71,10 +73,15 @@ func (o *outputOptions) validate() (err error) {
 // columns reports whether the output shows the server's columns.
 func (o *outputOptions) columns() bool { return o.name == "table" || o.name == "wide" }
 
-// sort sorts events by the field in --sort-by. Objects without the field come first, as in kubectl.
+// sort sorts the events of lists by the order of the collections, and then by the field in --sort-by. Objects without
+// the field come first, as in kubectl.
 func (o *outputOptions) sort(events []output.Event) {
-	key := func(e *output.Event) string { return o.sortPath.First(e.Object.Get("")).String() }
-	slices.SortStableFunc(events, func(a, b output.Event) int { return jsonpath.Compare(key(&a), key(&b)) })
+	slices.SortStableFunc(events, func(a, b output.Event) int {
+		if a.Order != b.Order || o.sortPath == nil {
+			return cmp.Compare(a.Order, b.Order)
+		}
+		return jsonpath.Compare(o.sortPath.First(a.Object.Get("")).String(), o.sortPath.First(b.Object.Get("")).String())
+	})
 }
 
 // choose selects what kubectl would print: a table for "lwcat get" and the flags for labels, unless -o is given, and
@@ -86,7 +93,7 @@ func (c *config) choose(flags *pflag.FlagSet) {
 		c.output.name = "table"
 	}
 	single := len(names) == 1 && strings.Contains(names[0], "/")
-	items := c.output.name == "json" || strings.HasPrefix(c.output.name, "jsonpath=") && strings.Contains(c.output.name, ".items")
+	items := c.output.name == "json" || c.output.name == "yaml" || strings.HasPrefix(c.output.name, "jsonpath=") && strings.Contains(c.output.name, ".items")
 	c.output.options.Once = c.limits.once && c.limits.resume == "" // with --resume, a list may also show deletions
 	c.output.options.List = c.output.kubectl && c.output.options.Once && items && !c.output.options.Types && !single
 	c.output.options.Wide = c.output.name == "wide"
@@ -107,7 +114,7 @@ func (c *config) flags(terminal bool) *pflag.FlagSet {
 
 func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) error {
 	c.resources.names, c.output.options.Terminal = names, terminal
-	c.output.options.Namespaces, c.output.options.Resources = c.resources.allNamespaces || len(c.resources.namespaces) > 1, len(split(c.resources.names)) > 1
+	c.output.options.Namespaces = c.resources.allNamespaces || len(c.resources.namespaces) > 1
 	if err := c.recording.validate(flags); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,6 +47,14 @@ var guesses = []struct {
 	{"get pods", 0, "NAME    STATUS    AGE\nweb-0   Running   0s\nweb-1   Pending   0s\n", ""},
 	{"get pods --no-headers", 0, "web-0   Running   0s\nweb-1   Pending   0s\n", ""},
 	{"get pods -w --count 1", 0, "EVENT      NAME    STATUS    AGE\nADDED      web-0   Running   0s\n", ""},
+	{"get pod web-1 web-0", 0, "NAME    STATUS    AGE\nweb-1   Pending   0s\nweb-0   Running   0s\n", ""},
+	{"get deploy,pods,nodes -o name", 0, "deployment.apps/slow\ndeployment.apps/web\npod/web-0\npod/web-1\nnode/n1\n", ""},
+	{"get pods web-0 -o yaml", 0, "…---\nkind: Pod\n", ""},
+	{"get pods -o yaml", 0, "…---\napiVersion: v1\nkind: List\n", ""},
+	{"get pods --request-timeout=30s -o name", 0, "pod/web-0\npod/web-1\n", ""},
+	{"get --raw /healthz", 2, "", "use kubectl get --raw"},
+	{"pods --only-deleted", 2, "", "use --event DELETED"},
+	{"pods -o go-template={{.x}}", 2, "", "for others, use kubectl"},
 	{"get pods -o json", 0, "…{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"\"},\"items\":[{", ""},
 	{"get pods -l app=none -o json", 0, "…\"items\":[]}\n", ""},
 	{"get pod web-0 -o json", 0, "…{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web-0\"", ""},
@@ -66,7 +75,7 @@ var guesses = []struct {
 	{"get pod nosuch --ignore-not-found", 0, "", ""},
 	{"get all -o name", 0, "…deployment.apps/web\n", ""},
 	{"all --once -o name", 0, "…pod/web-0\n", ""},
-	{"describe pod web-0", 2, "", "use kubectl describe pod web-0, or lwcat get pod web-0 -o yaml"},
+	{"describe pod web-0", 2, "", "describe pod web-0, or lwcat -s"},
 	{"get pods --count 1 -o name", 0, "pod/web-0\n", ""},
 	{"get pods --count 3 -o name", 3, "pod/web-0\npod/web-1\n", "the list is complete, but event number 3 was not reached"},
 	{"get pods,nosuch", 1, "", `the server has no resource "nosuch"`},
@@ -94,15 +103,16 @@ var guesses = []struct {
 	{"rollout status deploy/web", 0, "deployment \"web\" successfully rolled out\n", ""},
 	{"rollout status deployment web", 0, "deployment \"web\" successfully rolled out\n", ""},
 	{"rollout status deploy/slow --timeout 50ms", 1, "", "on deploy/slow\nlwcat: deployment.apps/slow: 1 of 3 updated replicas are available\n"},
-	{"rollout restart deploy/web", 2, "", "use kubectl rollout restart deploy/web"},
+	{"rollout restart deploy/web", 2, "", "rollout restart deploy/web"},
 	{"rollout status pod/web-0", 1, "", "Pod has no rollout: use condition=Ready or a field"},
-	{"delete pod web-0", 2, "", "use kubectl delete pod web-0"},
-	{"logs web-0", 2, "", "use kubectl logs web-0"},
-	{"logs web-0 --tail=5", 2, "", "use kubectl logs web-0 --tail=5"},
-	{"delete pod web-0 --force", 2, "", "use kubectl delete pod web-0 --force"},
-	{"replay events.jsonl", 2, "", "use lwcat --replay events.jsonl"},
-	{"exec -it web-0 -- sh", 2, "", "use kubectl exec -it web-0 -- sh"},
-	{"apply -f x.yaml", 2, "", "use kubectl apply -f x.yaml"},
+	{"delete pod web-0", 2, "", "delete pod web-0"},
+	{"logs web-0", 2, "", "logs web-0"},
+	{"logs web-0 --tail=5", 2, "", "logs web-0 --tail=5"},
+	{"delete pod web-0 --force", 2, "", "delete pod web-0 --force"},
+	{"replay events.jsonl", 2, "", "use lwcat --replay FILE"},
+	{"record pods", 2, "", "use lwcat pods --record FILE"},
+	{"exec -it web-0 -- sh", 2, "", "exec -it web-0 -- sh"},
+	{"apply -f x.yaml", 2, "", "apply -f x.yaml"},
 	{"events --for pod/web-0 --once -o line", 0, "…Pulled", ""},
 	// flags
 	{"pods --max-events 1 -o name", 0, "pod/web-0\n", ""},
@@ -127,7 +137,6 @@ var guesses = []struct {
 	{"wait pod --all --for=create", 0, "pod/web-0 condition met\n", ""},
 	{"wait deploy --all --for=condition=Ready --timeout 50ms", 1, "", "deployment.apps/slow: condition Ready is missing"},
 	{"pods --type Normal", 2, "", "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events"},
-	{"pods -o go-template={{.x}}", 2, "", "custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE"},
 	{"pods -o jsonpath={.status.phas} --once", 0, "", "pods have no field status.phas: did you mean phase?"},
 	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions[*].nosuch"},
 	// conditions
@@ -196,7 +205,7 @@ func TestEmptyCollectionsAreNamedOnTerminals(t *testing.T) {
 		"deploy -A --timeout 300ms":   "lwcat: no deployments.apps, watching (^C stops; --once only lists)\n",
 		"deploy --once -n shop":       "lwcat: no deployments.apps in shop\n",
 		"nodes --once":                "lwcat: no nodes\n",
-		"po --timeout 300ms":          "lwcat: 1 pods in default, watching (^C stops; --once only lists)\n",
+		"po --timeout 300ms":          "lwcat: pods in default: 1, watching (^C stops; --once only lists)\n",
 		"po -l a=b --once":            "lwcat: no pods in default with a=b\n",
 		"get po":                      "",
 		"deploy --until deleted":      "",
@@ -221,6 +230,28 @@ func TestWaitFailsWithoutServer(t *testing.T) {
 	require.Contains(t, errs, "timed out after 50ms waiting for the server and the resources")
 	code, _, errs = lwcat(t, "-s", start(t, nil).URL, "pods", "--wait", "--timeout", "300ms")
 	require.Equal(t, exitDone, code, errs)
+}
+
+// TestTimeoutBeforeAnswerFails checks that a run does not succeed if its --timeout ends it before the server has
+// answered.
+func TestTimeoutBeforeAnswerFails(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	code, _, errs := lwcat(t, "-s", "http://"+silent.Addr().String(), "/api/v1/pods", "--timeout", "50ms")
+	require.Equal(t, exitTimeout, code)
+	require.Contains(t, errs, "timed out after 50ms waiting for the server and the resources")
+}
+
+// TestGetNeedsNoWatch checks that a user who may list but not watch can use "lwcat get".
+func TestGetNeedsNoWatch(t *testing.T) {
+	server := guessable(t)
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Has("watch") }, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		http.Error(w, "watches are forbidden", http.StatusForbidden)
+	})
+	code, out, errs := lwcat(t, "-s", server.URL, "get", "pods", "-o", "name")
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, "pod/web-0\npod/web-1\n", out)
 }
 
 // TestWhereIsAView checks that lwcat prints an object as added when the object begins to match --where, and as deleted

@@ -40,9 +40,6 @@ func (s *status) logError(err error) {
 // specific hints come before general ones.
 func (s *connection) withHint(err error) error {
 	hint := cmp.Or(s.rejectionHint(err), s.pluginHint(err), s.certificateHint(err), s.schemeHint(err), s.networkHint(err))
-	if errors.Is(err, syscall.ENOSPC) {
-		hint = "the disk is full; with --resume FILE, the next run continues where this one ended"
-	}
 	if hint == "" {
 		return err
 	}

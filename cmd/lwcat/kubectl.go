@@ -23,9 +23,10 @@ var kubectlVerbs = []string{"get", "list", "watch", "wait", "rollout"}
 // command, instead of saying that no such resource exists.
 var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificate cluster-info config cordon cp create debug delete diff drain edit exec explain expose label logs patch port-forward proxy replace run scale set taint top uncordon")
 
-// useKubectl returns the error for a command line that only kubectl understands.
-func useKubectl(args []string) error {
-	return fmt.Errorf("follows objects only: use kubectl %s", strings.Join(args, " "))
+// useKubectl returns the error for a command line that only kubectl understands. It names the whole command line,
+// because without its flags, the command could change another object.
+func (c *config) useKubectl() error {
+	return fmt.Errorf("follows objects only: use kubectl %s", strings.Join(c.args, " "))
 }
 
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"
@@ -38,15 +39,13 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 	c.output.kubectl = slices.Contains([]string{"get", "list", "watch"}, verb)
 	switch {
 	case verb == "describe":
-		return nil, fmt.Errorf("cannot describe objects: use kubectl %s, or lwcat get %s -o yaml", strings.Join(args, " "), strings.Join(names, " "))
-	case slices.Contains(otherVerbs, verb):
-		return nil, useKubectl(args)
-	case verb == "replay" && len(names) == 1:
-		return nil, fmt.Errorf("to replay a recording, use lwcat --replay %s", names[0])
+		return nil, fmt.Errorf("%w, or lwcat %s -o yaml", c.useKubectl(), strings.Replace(strings.Join(c.args, " "), verb, "get", 1))
+	case slices.Contains(otherVerbs, verb) || verb == "rollout" && (len(names) == 0 || names[0] != "status"):
+		return nil, c.useKubectl()
+	case verb == "record" || verb == "replay":
+		return nil, errors.New("to record events, use lwcat pods --record FILE; to print them again, use lwcat --replay FILE")
 	case !slices.Contains(kubectlVerbs, verb):
 		return args, nil
-	case verb == "rollout" && (len(names) == 0 || names[0] != "status"):
-		return nil, fmt.Errorf("follows objects only: use kubectl %s, or lwcat rollout status deploy/NAME", strings.Join(args, " "))
 	case verb == "rollout":
 		names = names[1:]
 		c.limits.verb, c.limits.until = verb, []string{"rollout"}
@@ -89,13 +88,15 @@ func (c *config) waitFor(flags *pflag.FlagSet) error {
 }
 
 // aliases maps flag names that users may guess, for example from kubectl, to the names that lwcat uses.
-var aliases = map[string]string{"max-events": "count", "resource-version": "from", "v": "verbose", "events": "event", "ignore-not-found": "wait"}
+var aliases = map[string]string{"max-events": "count", "resource-version": "from", "v": "verbose", "events": "event", "ignore-not-found": "wait", "request-timeout": "timeout"}
 
 // advice maps flags that lwcat does not have, most of them from kubectl, to advice for the error message.
 var advice = map[string]string{
 	"q":            "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
 	"type":         "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
 	"deletes-only": "use --event DELETED",
+	"only-deleted": "use --event DELETED",
+	"raw":          "use kubectl get --raw",
 	"f":            "lwcat only follows objects: use kubectl for manifests and logs",
 	"grep":         "use --where, for example --where metadata.labels.app=web, or pipe the output to grep",
 	"filter":       "use --where, for example --where 'status.phase==Pending'",

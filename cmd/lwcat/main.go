@@ -64,7 +64,7 @@ func exitCode(err error, config *config, status *status) int {
 	if config.limits.verb != "" {
 		goal, unmet = "the condition on "+strings.Join(config.resources.names, ", "), exitError // as kubectl does
 	}
-	if goal == "" && config.resources.wait && !status.answered.Load() {
+	if goal == "" && !status.answered.Load() && (config.resources.wait || errors.Is(err, errTimeout)) {
 		goal = "the server and the resources"
 	}
 	signal, interrupted := errors.AsType[signalError](err)
@@ -98,9 +98,10 @@ func exitCode(err error, config *config, status *status) int {
 	return unmet
 }
 
-// isTerminal reports whether a file is a terminal or another character device.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
+// isTerminal reports whether out is a terminal or another character device.
+func isTerminal(out io.Writer) bool {
+	file, _ := out.(*os.File) // nil for other writers, and then Stat fails
+	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
@@ -109,7 +110,7 @@ type usageError struct{ error }
 
 // run runs lwcat and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
-	c, status := new(config), &status{out: stderr}
+	c, status := &config{args: args}, &status{out: stderr, terminal: terminal || isTerminal(stderr)}
 	root := newRoot(c, status, terminal)
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -119,7 +120,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	err := root.ExecuteContext(ctx)
 	if err != nil && !parsed {
 		if names := root.Flags().Args(); len(names) > 0 && slices.Contains(otherVerbs, names[0]) { // lwcat does not know the flags of this verb
-			err = useKubectl(args[slices.Index(args, names[0]):])
+			err = c.useKubectl()
 		}
 		err = usageError{err}
 	}

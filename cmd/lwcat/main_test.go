@@ -141,7 +141,7 @@ func describe(t *testing.T, out string) (described []string) {
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"-s http://127.0.0.1:1":                  "no resource given: specify one, for example pods",
-		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, json, line, table, wide, diff, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
+		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, json, line, table, wide, diff, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE; for others, use kubectl`,
 		"-s http://127.0.0.1:1 --transport x po": `unknown transport "x": expected http, ws or auto`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat: did you mean --output-watch-events or --watch or --watch-only?",
 		"-s http://127.0.0.1:1 --namespaces a":   "unknown flag: --namespaces: did you mean --all-namespaces or --namespace?",

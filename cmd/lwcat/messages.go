@@ -19,7 +19,8 @@ type status struct {
 	mu  sync.Mutex // streams write concurrently
 	out io.Writer
 
-	answered atomic.Bool // whether a server has answered a list; exitCode needs it for --wait
+	terminal bool        // whether a person reads the messages
+	answered atomic.Bool // whether a server has answered a list or a watch; exitCode needs it
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
@@ -92,6 +93,7 @@ func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
 		}
 	case lw.WatchStarted:
 		r.answered = true
+		r.status.answered.Store(true)
 		if r.disconnected {
 			r.logf("watching from resourceVersion %s", event.ResourceVersion)
 		}

@@ -21,7 +21,7 @@ import (
 
 // discoveryTimeout limits one attempt to resolve the resources, so that a server that never responds causes a retry or
 // an error.
-const discoveryTimeout = 90 * time.Second
+const discoveryTimeout = 30 * time.Second
 
 // maxRetryDelay is the longest delay between two attempts to discover resources.
 const maxRetryDelay = 30 * time.Second
@@ -150,7 +150,6 @@ type resourceOptions struct {
 	about         string                 // value of --for (only for events)
 	eventTypes    []string               // values of --types (only for events)
 	wait          bool                   // wait for missing objects, resources and servers
-	keepGoing     bool                   // follow the other resources if the server rejects one
 	where         []string               // conditions that lwcat itself checks
 	conditions    []*condition.Condition // parsed from where
 }
@@ -164,7 +163,6 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.about, "for", "", "for events: show only events about this `OBJECT`, for example pod/web-0")
 	set.StringSliceVar(&o.eventTypes, "types", nil, "for events: show only these `TYPES`: Normal, Warning or both")
 	set.BoolVar(&o.wait, "wait", false, "wait for an object, a resource or a server that does not exist yet; with --once, a missing object is no error")
-	set.BoolVar(&o.keepGoing, "keep-going", false, "if the server rejects one resource, follow the others; the exit code is then 1")
 	set.StringArrayVar(&o.where, "where", nil, "follow only objects for which `CONDITION` holds, for example status.phase=Running; lwcat checks it after the selectors; see 'lwcat help until'")
 	set.BoolVar(&o.metadataOnly, "metadata-only", false, "request only the metadata of objects")
 }

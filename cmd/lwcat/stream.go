@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -20,6 +18,7 @@ type stream struct {
 	config   *config
 	resource lw.Resource
 	kind     string // resource name in the output, without the namespace
+	order    int    // position of the collection in the command line
 	out      *printer
 	limiter  *limiter
 	tables   *table.Transport         // decodes the server's columns; nil if the output shows no columns
@@ -42,7 +41,9 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	opts := &lw.Options{
 		LabelSelector: s.config.resources.labels,
 		FieldSelector: s.config.resources.fields,
-		StopOn:        func(cause error) bool { return !s.answered && s.isFatal(cause) },
+		// A list with --once must also work for a user who may list but not watch.
+		NoStreamingList: s.config.limits.once,
+		StopOn:          func(cause error) bool { return !s.answered && s.isFatal(cause) },
 	}
 	informer := cache.NewInformer(client, opts)
 	s.store = informer.Store()
@@ -167,17 +168,18 @@ func (s *stream) announce() error {
 	o, r, count := &s.config.limits, &s.config.resources, s.store.Len()
 	required := o.verb != "" && o.until[0] != "delete" && o.until[0] != "create"
 	what := shortName(s.resource) + strings.TrimSuffix(" in "+s.resource.Namespace, " in ")
-	if selectors := compact([]string{r.labels, r.fields}); len(selectors) > 0 {
-		what += " with " + strings.Join(selectors, ",")
-	}
+	what += strings.TrimSuffix(" with "+strings.Join(compact([]string{r.labels, r.fields}), ","), " with ")
 	switch {
 	case count == 0 && (r.wait || !required && len(o.until) > 0):
 	case count == 0 && s.resource.Name != "":
 		return &notFoundError{s.resource}
 	case count == 0 && required:
 		return errors.New("no matching resources found")
-	case s.config.output.options.Terminal && !o.hasGoal() && (count == 0 || !o.once):
-		s.status.logf("%s %s%s", cmp.Or(strings.TrimPrefix(strconv.Itoa(count), "0"), "no"), what, map[bool]string{false: ", watching (^C stops; --once only lists)"}[o.once])
+	case s.status.terminal && !o.hasGoal() && (count == 0 || !o.once && s.order == 0): // with several collections, one message is enough
+		if what = "no " + what; count > 0 {
+			what = fmt.Sprintf("%s: %d", what[len("no "):], count)
+		}
+		s.status.logf("%s%s", what, map[bool]string{false: ", watching (^C stops; --once only lists)"}[o.once])
 	}
 	return nil
 }

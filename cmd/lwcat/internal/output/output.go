@@ -16,6 +16,7 @@ type Event struct {
 	Type     lw.EventType // Added, Modified or Deleted
 	Time     time.Time    // time of receipt
 	Resource string       // for example "pods" or "deployments.apps"
+	Order    int          // position of the collection in the command line
 	Object   *lw.Object   // current state, or last known state if the object is deleted
 	Old      *lw.Object   // previous state for Modified, if known
 
@@ -60,21 +61,21 @@ type textFormat func(dst []byte, e *Event) []byte
 func (f textFormat) Print(out *bufio.Writer, e *Event) { _, _ = out.Write(f(out.AvailableBuffer(), e)) }
 func (f textFormat) Flush(*bufio.Writer)               {}
 
-// formats lists the output formats that -o accepts. Some take an argument after "=".
+// formats lists the output formats that -o accepts. Some take an argument, which their names describe after "=".
 var formats = []struct {
-	name, argument string
-	make           func(argument string, opts *Options) (Format, error)
+	name string
+	make func(argument string, opts *Options) (Format, error)
 }{
-	{"jsonl", "", newText(appendJSONL)},
-	{"json", "", newText(appendJSON)},
-	{"line", "", newLine},
-	{"table", "", newColumns},
-	{"wide", "", newColumns},
-	{"diff", "", newDiff},
-	{"name", "", newText(appendName)},
-	{"yaml", "", newText(appendYAML)},
-	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
-	{"jsonpath", "TEMPLATE", newJSONPath},
+	{"jsonl", newText(appendJSONL)},
+	{"json", newText(appendJSON)},
+	{"line", newLine},
+	{"table", newColumns},
+	{"wide", newColumns},
+	{"diff", newDiff},
+	{"name", newText(appendName)},
+	{"yaml", newText(appendYAML)},
+	{"custom-columns=HEADER:PATH,...", newCustomColumns},
+	{"jsonpath=TEMPLATE", newJSONPath},
 }
 
 func newText(text func([]byte, *Event, *Options) []byte) func(string, *Options) (Format, error) {
@@ -86,11 +87,7 @@ func newText(text func([]byte, *Event, *Options) []byte) func(string, *Options) 
 // Names returns the names of the formats with their arguments.
 func Names() (names []string) {
 	for _, format := range formats {
-		name := format.name
-		if format.argument != "" {
-			name += "=" + format.argument
-		}
-		names = append(names, name)
+		names = append(names, format.name)
 	}
 	return names
 }
@@ -99,23 +96,20 @@ func Names() (names []string) {
 func New(spec string, opts *Options) (Format, error) {
 	name, argument, given := strings.Cut(spec, "=")
 	for _, format := range formats {
-		if format.name != name {
-			continue
-		}
+		known, _, takes := strings.Cut(format.name, "=")
 		switch {
-		case given && format.argument == "":
+		case known != name:
+			continue
+		case given && !takes:
 			return nil, fmt.Errorf("output format %s takes no argument, but got %q", name, argument)
-		case argument == "" && format.argument != "":
-			return nil, fmt.Errorf("output format %s needs an argument: %s=%s", name, name, format.argument)
+		case argument == "" && takes:
+			return nil, fmt.Errorf("output format %s needs an argument: %s", name, format.name)
 		}
 		made, err := format.make(argument, opts)
 		if err != nil {
 			return nil, fmt.Errorf("output format %s: %w", name, err)
 		}
-		if opts.List {
-			return &List{format: made}, nil
-		}
 		return made, nil
 	}
-	return nil, fmt.Errorf("unknown output format %q; the formats are %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown output format %q; the formats are %s; for others, use kubectl", name, strings.Join(Names(), ", "))
 }

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,26 +75,17 @@ func appendJSON(dst []byte, e *Event, opts *Options) []byte {
 	return append(dst, escapedJSON(text)+"\n"...)
 }
 
-// List is a [Format] that passes all objects to another format as one List, as kubectl get does with -o json.
-type List struct {
-	format Format
-	items  []string
-}
-
-// Print implements [Format]. The objects are printed by End.
-func (l *List) Print(_ *bufio.Writer, e *Event) { l.items = append(l.items, e.Object.Raw()) }
-
-// Flush implements [Format].
-func (l *List) Flush(*bufio.Writer) {}
-
-// End prints the List. It must be called only if all objects are known, because an incomplete List looks complete.
-func (l *List) End(out *bufio.Writer) error {
-	list, err := lw.ParseObject([]byte(`{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(l.items, ",") + "]}"))
-	if err != nil {
-		return fmt.Errorf("the objects cannot be printed as one List: %w", err)
+// List returns one event that contains the objects of all events as one List, as kubectl get does with -o json.
+func List(events []Event) ([]Event, error) {
+	var items []string
+	for i := range events {
+		items = append(items, events[i].Object.Raw())
 	}
-	l.format.Print(out, &Event{Object: list})
-	return out.Flush()
+	list, err := lw.ParseObject([]byte(`{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[` + strings.Join(items, ",") + "]}"))
+	if err != nil {
+		return nil, fmt.Errorf("the objects cannot be printed as one List: %w", err)
+	}
+	return []Event{{Object: list}}, nil
 }
 
 // appendYAML formats an event as a document between the markers "---" and "...", which delimit it in a stream:
@@ -105,6 +95,9 @@ func (l *List) End(out *bufio.Writer) error {
 //	…
 //	...
 func appendYAML(dst []byte, e *Event, opts *Options) []byte {
+	if opts.Once { // like kubectl, so that two runs print the same
+		return append(appendNode(append(dst, "---"...), data(e, opts), "\n", "\n"), '\n')
+	}
 	dst = append(dst, "--- # "+e.Type.String()+" "+e.Time.UTC().Format(time.RFC3339Nano)+" "+Plain(e.Resource+" "+lw.KeyOf(e.Object).String())...)
 	return append(appendNode(dst, data(e, opts), "\n", "\n"), "\n...\n"...)
 }
