@@ -223,7 +223,7 @@ e2e: e2e-server ## run the test scenarios against a real kube-apiserver, and a r
 
 # Releases of Kubernetes with different defaults, in addition to the newest one in e2e/go.mod. Some other patch releases lack
 # published modules.
-KUBES = 1.30.0 1.32.3 1.34.4
+KUBES = 1.30.0 1.32.3 1.34.4 1.36.3
 
 .PHONY: e2e-versions $(addprefix e2e-,$(KUBES))
 e2e-versions: ## run make e2e with older versions of Kubernetes

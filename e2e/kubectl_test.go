@@ -94,7 +94,7 @@ func TestKubectlFindsResources(t *testing.T) {
 	require.Contains(t, k.run("get", "widgets.lw.example.com", "w", "-o", "jsonpath={.spec.size}"), "3")
 	require.Regexp(t, `^NAME +AGE\nw +\d+s\n$`, k.run("get", "widgets"))
 	require.Equal(t, "No resources found\n", k.run("get", "deploy,po,no,ns"))
-	require.Contains(t, k.run("version"), "Server Version: v1.36.3")
+	require.Contains(t, k.run("version"), "Server Version: v1.37.2")
 }
 
 func TestKubectlWatches(t *testing.T) {

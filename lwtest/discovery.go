@@ -198,7 +198,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 
 func version() fields {
 	return fields{
-		"major": "1", "minor": "36", "gitVersion": "v1.36.3-lwtest", "gitCommit": "", "gitTreeState": "clean",
+		"major": "1", "minor": "37", "gitVersion": "v1.37.2-lwtest", "gitCommit": "", "gitTreeState": "clean",
 		"buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "gc", "platform": "",
 	}
 }

@@ -70,7 +70,7 @@ func TestUnaggregatedDiscovery(t *testing.T) {
 		"/api/v1":        `{"categories":["all"],"kind":"Pod","name":"pods","namespaced":true,"shortNames":["po"],"singularName":"pod","verbs":["create","delete","get",`,
 		"/apis/apps/v1":  `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[{"categories":["all"],"kind":"Deployment","name":"deployments",`,
 		"/apis/apps/v1/": `{"kind":"APIResourceList",`,
-		"/version":       `"gitVersion":"v1.36.3-lwtest"`,
+		"/version":       `"gitVersion":"v1.37.2-lwtest"`,
 	}
 	for path, want := range tests {
 		for _, accept := range []string{"", "application/json", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"} {

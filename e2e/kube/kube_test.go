@@ -77,7 +77,7 @@ func TestServerVersion(t *testing.T) {
 	c := shared.Get(t)
 	var version struct{ GitVersion, Major, Minor string }
 	do(t, c, http.StatusOK, http.MethodGet, "/version", "", &version)
-	assert.Equal(t, "v"+cmp.Or(os.Getenv("KUBE"), "1.36.3"), version.GitVersion)
+	assert.Equal(t, "v"+cmp.Or(os.Getenv("KUBE"), "1.37.2"), version.GitVersion)
 	assert.Equal(t, version.Major+"."+version.Minor, version.GitVersion[1:5])
 }
 
