@@ -127,16 +127,16 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	// Secret to its log.
 	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
 	c.choose(flags)
-	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate} {
+	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate, func() error { return c.validateEverything(flags) }} {
 		if err := validate(); err != nil {
 			return err
 		}
 	}
+	if len(names) > 0 && names[0] == "api-resources" && (len(names) > 1 || flags.Changed("output") || flags.Changed("no-headers")) {
+		return errors.New("api-resources prints one table: omit the arguments and formats, or use kubectl api-resources")
+	}
 	if c.output.sortBy != "" && !c.limits.once {
 		return errors.New("--sort-by sorts a list, not the changes after it: add --once")
-	}
-	if err := c.validateEverything(flags); err != nil {
-		return err
 	}
 	if c.output.columns() && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
 		return fmt.Errorf("-o %s prints the server's columns, which metadata and recordings do not contain: omit --metadata-only, --record and --replay", c.output.name)

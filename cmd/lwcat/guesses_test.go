@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,21 +81,23 @@ var guesses = []struct {
 	{"get pods --count 3 -o name", 3, "pod/web-0\npod/web-1\n", "the list is complete, but event number 3 was not reached"},
 	{"get pods,nosuch", 1, "", `the server has no resource "nosuch"`},
 	{"get pods,deploments", 1, "", `the server has no resource "deploments"; did you mean deployments?`},
-	{"get pods --watch-only --timeout 50ms", 0, "", ""},
+	{"get pods --watch-only --timeout 3s", 0, "", ""},
 	{"get pods,deploy web --ignore-not-found -o name", 0, "deployment.apps/web\n", ""},
 	{"get events -o line", 0, "…Pulled", ""},
 	{"api-resources", 0, "…deployments                              deploy       apps/v1", ""},
+	{"api-resources -o name", 2, "", "or use kubectl api-resources"},
+	{"api-resources apps", 2, "", "or use kubectl api-resources"},
 	{"get po -l app=web --field-selector metadata.name=web-1 -o name", 0, "pod/web-1\n", ""},
 	{"pod web-1 --once -o name", 0, "pod/web-1\n", ""},
 	{"pod web-9", 1, "", `pods "web-9" not found`},
 	{"pod/web-9", 1, "", `pods "web-9" not found`},
 	{"wait pod/web-0 --for=condition=Ready", 0, "pod/web-0 condition met\n", ""},
 	{"wait pod web-0 --for=condition=ready", 0, "pod/web-0 condition met\n", ""},
-	{"wait pod/web-1 --for=condition=Ready --timeout=50ms", 1, "", "timed out after 50ms waiting for the condition on pod/web-1\nlwcat: pod/web-1: condition Ready is missing\n"},
+	{"wait pod/web-1 --for=condition=Ready --timeout=3s", 1, "", "timed out after 3s waiting for the condition on pod/web-1\nlwcat: pod/web-1: condition Ready is missing\n"},
 	{"wait pod/web-0 --for=jsonpath={.status.phase}=Running", 0, "pod/web-0 condition met\n", ""},
 	{"wait pod/web-0 --for=jsonpath='{.status.phase}'=Running", 0, "pod/web-0 condition met\n", ""},
-	{"wait pods -l app=web --for=jsonpath={.status.phase}=Running --timeout=50ms", 1, "", "timed out after 50ms waiting for the condition on pods\nlwcat: pod/web-1: {.status.phase} is Pending\n"},
-	{"wait pod/web-0 --for=delete --timeout=50ms", 1, "", "on pod/web-0\nlwcat: pod/web-0: the object still exists\n"},
+	{"wait pods -l app=web --for=jsonpath={.status.phase}=Running --timeout=3s", 1, "", "timed out after 3s waiting for the condition on pods\nlwcat: pod/web-1: {.status.phase} is Pending\n"},
+	{"wait pod/web-0 --for=delete --timeout=3s", 1, "", "on pod/web-0\nlwcat: pod/web-0: the object still exists\n"},
 	{"wait pods -l app=web --for=create", 0, "…pod/web-", ""},
 	{"wait pod/nosuch --for=delete", 0, "", ""},
 	{"wait pod/nosuch --for=condition=Ready", 1, "", `pods "nosuch" not found`},
@@ -102,7 +105,7 @@ var guesses = []struct {
 	{"wait pod/web-0", 2, "", "wait needs --for, for example --for=condition=Ready"},
 	{"rollout status deploy/web", 0, "deployment \"web\" successfully rolled out\n", ""},
 	{"rollout status deployment web", 0, "deployment \"web\" successfully rolled out\n", ""},
-	{"rollout status deploy/slow --timeout 50ms", 1, "", "on deploy/slow\nlwcat: deployment.apps/slow: 1 of 3 updated replicas are available\n"},
+	{"rollout status deploy/slow --timeout 3s", 1, "", "on deploy/slow\nlwcat: deployment.apps/slow: 1 of 3 updated replicas are available\n"},
 	{"rollout restart deploy/web", 2, "", "rollout restart deploy/web"},
 	{"rollout status pod/web-0", 1, "", "Pod has no rollout: use condition=Ready or a field"},
 	{"delete pod web-0", 2, "", "delete pod web-0"},
@@ -135,18 +138,18 @@ var guesses = []struct {
 	{"pods --grep web", 2, "", "use --where, for example --where metadata.labels.app=web, or pipe the output to grep"},
 	{"pods --filter status.phase==Pending", 2, "", "use --where"},
 	{"wait pod --all --for=create", 0, "pod/web-0 condition met\n", ""},
-	{"wait deploy --all --for=condition=Ready --timeout 50ms", 1, "", "deployment.apps/slow: condition Ready is missing"},
+	{"wait deploy --all --for=condition=Ready --timeout 3s", 1, "", "deployment.apps/slow: condition Ready is missing"},
 	{"pods --type Normal", 2, "", "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events"},
 	{"pods -o jsonpath={.status.phas} --once", 0, "", "pods have no field status.phas: did you mean phase?"},
 	{"pods -o jsonpath={.status.conditions[*].nosuch} --once", 0, "", "pods have no field status.conditions[*].nosuch"},
 	// conditions
 	{"pods --until count>=2", 0, "pod/web-0 condition met\npod/web-1 condition met\n", ""},
-	{"pods --until count>=3 --timeout 50ms", 3, "", "timed out after 50ms waiting for count>=3\nlwcat: 2 of 2 objects match\n"},
-	{"pods -l app=none --until condition=Ready --timeout 50ms", 3, "", "waiting for condition=Ready\nlwcat: no object exists\n"},
+	{"pods --until count>=3 --timeout 3s", 3, "", "timed out after 3s waiting for count>=3\nlwcat: 2 of 2 objects match\n"},
+	{"pods -l app=none --until condition=Ready --timeout 3s", 3, "", "waiting for condition=Ready\nlwcat: no object exists\n"},
 	{"pods --until foo=3", 2, "", "foo is not a field path: write condition=foo"},
 	{"pods --until .foo=3", 2, "", "pods have no field foo"},
 	{"pods --until status.phas=Running", 2, "", "pods have no field status.phas: did you mean phase?"},
-	{"pods --until spec.anything --timeout 50ms", 3, "", "timed out"},
+	{"pods --until spec.anything --timeout 3s", 3, "", "timed out"},
 	{"pods --until metadata.labels.app=web -o name", 0, "pod/web-0\n", ""},
 	{"pods --until ready", 2, "", "write condition=ready"},
 	{"pod/web-0 --until Ready", 2, "", "write condition=Ready"},
@@ -159,13 +162,18 @@ var guesses = []struct {
 	{"pods -l bad( --once", 1, "", `unable to parse requirement: "bad("`},
 }
 
+// ageOfObject matches an age in a table. It depends on how fast the test runs.
+var ageOfObject = regexp.MustCompile(`\b\d+s\b`)
+
 func TestGuessedCommands(t *testing.T) {
 	require.GreaterOrEqual(t, len(guesses), 60)
 	server := guessable(t)
 	for _, guess := range guesses {
 		t.Run(guess.args, func(t *testing.T) {
+			t.Parallel() // some commands wait three seconds, so that even a busy machine has listed the objects
 			code, stdout, stderr := lwcat(t, append([]string{"-s", server.URL}, strings.Fields(guess.args)...)...)
 			require.Equal(t, guess.code, code, stderr)
+			stdout = ageOfObject.ReplaceAllString(stdout, "0s")
 			if part, found := strings.CutPrefix(guess.stdout, "…"); found {
 				require.Contains(t, stdout, part)
 			} else {
@@ -201,21 +209,24 @@ func TestEmptyCollectionsAreNamedOnTerminals(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "pods", named("web-0"))
 	for args, want := range map[string]string{
-		"deploy --timeout 300ms":      "lwcat: no deployments.apps in default, watching (^C stops; --once only lists)\n",
-		"deploy -A --timeout 300ms":   "lwcat: no deployments.apps, watching (^C stops; --once only lists)\n",
+		"deploy --timeout 3s":         "lwcat: no deployments.apps in default, watching (^C stops; --once only lists)\n",
+		"deploy -A --timeout 3s":      "lwcat: no deployments.apps, watching (^C stops; --once only lists)\n",
 		"deploy --once -n shop":       "lwcat: no deployments.apps in shop\n",
 		"nodes --once":                "lwcat: no nodes\n",
-		"po --timeout 300ms":          "lwcat: pods in default: 1, watching (^C stops; --once only lists)\n",
+		"po --timeout 3s":             "lwcat: pods in default: 1, watching (^C stops; --once only lists)\n",
 		"po -l a=b --once":            "lwcat: no pods in default with a=b\n",
 		"get po":                      "",
 		"deploy --until deleted":      "",
 		"deploy/web --wait --once":    "",
-		"deploy/web --timeout 300ms":  "lwcat: deployments.apps \"web\" not found\n",
+		"deploy/web --timeout 3s":     "lwcat: deployments.apps \"web\" not found\n",
 		"deploy/web --until deleted ": "",
 	} {
-		var errs lockedBuffer
-		run(t.Context(), append([]string{"-s", server.URL}, strings.Fields(args)...), &lockedBuffer{}, &errs, true)
-		require.Equal(t, want, errs.String(), args)
+		t.Run(args, func(t *testing.T) {
+			t.Parallel() // some commands wait three seconds, so that even a busy machine has listed the objects
+			var errs lockedBuffer
+			run(t.Context(), append([]string{"-s", server.URL}, strings.Fields(args)...), &lockedBuffer{}, &errs, true)
+			require.Equal(t, want, errs.String())
+		})
 	}
 	_, _, errs := lwcat(t, "-s", server.URL, "deploy", "--once")
 	require.Empty(t, errs, "a script can count the lines of an empty output")
@@ -228,7 +239,7 @@ func TestWaitFailsWithoutServer(t *testing.T) {
 	code, _, errs := lwcat(t, "-s", gone.URL, "pods", "--wait", "--timeout", "50ms")
 	require.Equal(t, exitTimeout, code)
 	require.Contains(t, errs, "timed out after 50ms waiting for the server and the resources")
-	code, _, errs = lwcat(t, "-s", start(t, nil).URL, "pods", "--wait", "--timeout", "300ms")
+	code, _, errs = lwcat(t, "-s", start(t, nil).URL, "pods", "--wait", "--timeout", "3s")
 	require.Equal(t, exitDone, code, errs)
 }
 

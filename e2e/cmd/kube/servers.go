@@ -1,6 +1,9 @@
 package main
 
 import (
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/version"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 
 	// These imports register metrics and log formats, like in the real kube-apiserver command.
@@ -15,8 +18,10 @@ import (
 // test data need not survive a power failure. etcd reports its revision to idle watches every 5 seconds, as in
 // Kubernetes clusters, because longer intervals would delay the API server's bookmarks.
 func runEtcd(args []string) {
-	// etcd 3.6 deprecates this name of the flag, but etcd 3.5 has no other.
-	const progress = "--experimental-watch-progress-notify-interval=5s"
+	progress := "--watch-progress-notify-interval=5s"
+	if strings.HasPrefix(version.Version, "3.5.") { // the version that Kubernetes used before 1.34
+		progress = "--experimental-watch-progress-notify-interval=5s"
+	}
 	etcdmain.Main(append([]string{"etcd", "--unsafe-no-fsync", progress, "--log-level=warn"}, args...))
 }
 
