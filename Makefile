@@ -153,7 +153,7 @@ test-metrics: ## run the tests of the Prometheus and OpenTelemetry adapters
 .PHONY: test-adapters
 test-adapters: ## run the tests of the client-go and controller-runtime adapters
 	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
-	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m . ./clientgo ./controllerruntime
+	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 15m . ./clientgo ./controllerruntime
 
 # The previous minor version of client-go, with a version of controller-runtime that does not require the newest one.
 PREVIOUS = $(addsuffix @v0.36.6,k8s.io/client-go k8s.io/api k8s.io/apimachinery) sigs.k8s.io/controller-runtime@v0.24.1
