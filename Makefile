@@ -62,13 +62,13 @@ COMPUTING_PACKAGES = ./lw ./cache/compact ./cmd/lwcat ./lw/discovery
 test-native:
 ifeq ($(COMPILER),)
 	@echo "A C compiler is missing, so the tests run without the race detector."
-	$(GO) test -timeout 5m ./...
+	$(GO) test -timeout 15m ./...
 else
 	@# By default a process with the race detector sleeps for a second at exit, and lwcat's tests start hundreds of processes.
 	@# Parallel tests mostly wait, so -parallel exceeds the number of cores.
-	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -parallel 8 -race -skip '$(COMPUTING)' $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
-	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
-	$(GO) test -timeout 5m -parallel 8 -run '$(COMPUTING)' $(COMPUTING_PACKAGES)
+	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 15m -parallel 8 -race -skip '$(COMPUTING)' $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
+	$(GO) test -timeout 15m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
+	$(GO) test -timeout 15m -parallel 8 -run '$(COMPUTING)' $(COMPUTING_PACKAGES)
 endif
 
 .PHONY: test-wasm
@@ -79,7 +79,7 @@ ifeq ($(NODE),)
 else
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 	@# The results depend on glue.js, which go test does not track, so they must not be cached.
-	GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
+	GOOS=js GOARCH=wasm $(GO) test -timeout 15m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 endif
 
 .PHONY: test-browser
@@ -90,7 +90,7 @@ ifneq ($(NO_BROWSER),)
 else
 	@# The other packages do not depend on the browser, so their tests run only in Node. Examples are skipped because they
 	@# write files, which a page cannot do. The results depend on glue.js, which go test does not track, so they must not be cached.
-	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' \
+	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 15m -count 1 -run '^(Test|Fuzz)' \
 		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/stage node $(CURDIR)/e2e/browser/gotest.mjs" ./transport/... ./wasm
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
 	@# These tests cover the code that compares benchmark results with their limits.
@@ -148,7 +148,7 @@ declarations: wasm/node_modules/.package-lock.json ## generate the type declarat
 .PHONY: test-metrics
 test-metrics: ## run the tests of the Prometheus and OpenTelemetry adapters
 	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
-	cd examples/metrics && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m ./...
+	cd examples/metrics && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 15m ./...
 
 .PHONY: test-adapters
 test-adapters: ## run the tests of the client-go and controller-runtime adapters
@@ -164,7 +164,7 @@ NOT_PREVIOUS = ^(TestTypedFactoryCoversStableGroups|TestFindsBuiltInTypes|TestMe
 test-adapters-previous: ## run the tests of the client-go adapter with the previous minor version of client-go
 	@mkdir -p bin && cp adapters/go.mod bin/previous.mod && cp adapters/go.sum bin/previous.sum
 	cd adapters && $(GO) get -modfile ../bin/previous.mod $(PREVIOUS)
-	cd adapters && $(GO) test -modfile ../bin/previous.mod -mod mod -tags previous -count 1 -timeout 5m -skip '$(NOT_PREVIOUS)' ./clientgo
+	cd adapters && $(GO) test -modfile ../bin/previous.mod -mod mod -tags previous -count 1 -timeout 15m -skip '$(NOT_PREVIOUS)' ./clientgo
 
 .PHONY: conformance-controller-runtime
 conformance-controller-runtime: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test suites with its own informers and with the adapters; run make e2e-server first
@@ -195,13 +195,13 @@ NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips
 test-fips: ## run the connection tests in Go's FIPS 140-3 mode, and in its strict mode
-	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/testkit/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/testkit/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsAreNotPrinted$$' ./cmd/lwcat
+	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 15m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/testkit/canary
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 15m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/testkit/canary
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 15m -run 'TestSecretsAreNotPrinted$$' ./cmd/lwcat
 
 .PHONY: test-386
 test-386: ## run the tests of the library and of lwcat's internal packages with a 32-bit int (needs linux/amd64)
-	GOARCH=386 $(GO) test -timeout 5m ./lw/... ./cache/... ./transport/... ./cmd/lwcat/internal/...
+	GOARCH=386 $(GO) test -timeout 15m ./lw/... ./cache/... ./transport/... ./cmd/lwcat/internal/...
 
 # The oldest and the newest supported Go release. The go command downloads them.
 TOOLCHAINS = go1.26.0 go1.27.4
@@ -210,7 +210,7 @@ SYSTEMS    = linux/386 linux/arm linux/riscv64 linux/s390x freebsd/amd64 openbsd
 
 .PHONY: portable
 portable: test-386 ## run test-386, run the tests with the oldest and the newest supported Go, and build for more systems
-	@set -e; for toolchain in $(TOOLCHAINS); do echo "$$toolchain test ./..."; GOTOOLCHAIN=$$toolchain $(GO) test -timeout 5m ./...; done
+	@set -e; for toolchain in $(TOOLCHAINS); do echo "$$toolchain test ./..."; GOTOOLCHAIN=$$toolchain $(GO) test -timeout 15m ./...; done
 	@set -e; for system in $(SYSTEMS); do echo "build for $$system"; GOOS=$${system%/*} GOARCH=$${system#*/} $(GO) build ./...; done
 
 .PHONY: e2e-server
@@ -245,7 +245,7 @@ e2e-clients: ## run the informers of client-go and of the JavaScript client agai
 	elif [ -n "$$LISTWATCH_CI" ]; then echo "npm is missing"; exit 1; fi
 	@# The tests read documents outside the module, which go test does not track, so the results must not be cached.
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
-	cd examples/clientgo && $(GO) test -count 1 -timeout 5m ./...
+	cd examples/clientgo && $(GO) test -count 1 -timeout 15m ./...
 
 .PHONY: lint
 lint: lint-js prose ## check the Go code, the module files, known vulnerabilities, the JavaScript code and the prose
