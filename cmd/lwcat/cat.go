@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -44,7 +45,7 @@ func (s *connection) cat(ctx context.Context, c *config, stdout io.Writer, statu
 		ctx, stop = context.WithTimeoutCause(ctx, c.limits.timeout, errTimeout)
 		defer stop()
 	}
-	p := newPrinter(c, stdout, status)
+	p := &printer{config: c, out: bufio.NewWriterSize(stdout, 64<<10), status: status}
 	if c.recording.record != "" { // before the first request, so that the file exists even after a failed start
 		if p.recorder, err = newRecorder(c.recording.record); err != nil {
 			return err
@@ -81,7 +82,7 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	for _, stream := range c.newStreams(resources, p) {
 		streams.Go(func() {
 			err := stream.run(ctx, s.transport)
-			if continuesAfter(err) {
+			if c.limits.verb == "" && continuesAfter(err) { // like kubectl, wait and rollout need all objects
 				p.status.logError(s.withHint(err))
 				failed.Store(true)
 			} else if err != nil {
@@ -123,6 +124,9 @@ func (c *config) newStreams(resources []lw.Resource, p *printer) (all []*stream)
 		})
 	}
 	c.output.options.Resources = len(kinds) > 1
+	if c.limits.verb != "" && c.limits.until[0] == "create" && resources[0].Name != "" { // all named objects must exist
+		c.limits.conditions[0].Count = strconv.Itoa(len(resources))
+	}
 	return all
 }
 
@@ -151,10 +155,6 @@ type printer struct {
 	recorder *recorder      // nil without --record
 	resume   *resumeFile    // nil without --resume
 	held     []output.Event // the events of a list, until all lists are complete and can be printed in the order of the arguments
-}
-
-func newPrinter(c *config, out io.Writer, status *status) *printer {
-	return &printer{config: c, out: bufio.NewWriterSize(out, 64<<10), status: status}
 }
 
 // print writes an event's changes, and flushes them if flush is true. During a list, flush is false until the last

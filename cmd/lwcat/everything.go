@@ -140,6 +140,9 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 	if v.out.limiter.listed() {
 		return v.out.limiter.reason()
 	}
+	if v.out.status.terminal && !v.limits.hasGoal() {
+		v.out.status.logf("%d types, watching (^C stops; --once only lists)", len(statuses))
+	}
 	for range v.StatusChanges(ctx) { // log when types can no longer be followed, and when they can again
 		select {
 		case <-time.After(time.Second): // an outage affects many types at the same time, and most of them reconnect soon

@@ -94,6 +94,12 @@ func TestEverythingPrintsOnlyLaterObjectsWithWatchOnly(t *testing.T) {
 	r.stop()
 }
 
+func TestEverythingSaysThatItWatches(t *testing.T) {
+	var errs lockedBuffer
+	run(t.Context(), []string{"-s", start(t, nil).URL, "everything", "--timeout", "3s"}, &lockedBuffer{}, &errs, true)
+	require.Contains(t, errs.String(), " types, watching (^C stops; --once only lists)")
+}
+
 func TestEverythingIsATable(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("a"))

@@ -176,7 +176,7 @@ func (c *config) replay(ctx context.Context, stdout io.Writer, status *status) e
 	if err != nil {
 		return err
 	}
-	p := newPrinter(c, stdout, status)
+	p := &printer{config: c, out: bufio.NewWriterSize(stdout, 64<<10), status: status}
 	streams := map[string]*replayed{}
 	for i, s := range c.newStreams(resources, p) {
 		s.name = names[i]

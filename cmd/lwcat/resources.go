@@ -76,11 +76,9 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 				return nil, err
 			}
 			for i, group := range slices.Sorted(maps.Keys(all.Missing)) {
-				if i == maxWarnings {
-					warn("… and %d more", len(all.Missing)-i)
-					break
+				if i < maxWarnings {
+					warn("some resources could not be discovered: %v", all.Missing[group])
 				}
-				warn("some resources could not be discovered: %v", all.Missing[group])
 			}
 		}
 		var found []lw.Resource

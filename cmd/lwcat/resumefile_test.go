@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -232,7 +233,7 @@ func printerOf(t *testing.T, path string, out io.Writer) (*printer, *stream) {
 	require.NoError(t, err)
 	format, err := output.New("jsonl", &output.Options{})
 	require.NoError(t, err)
-	p := newPrinter(&config{output: outputOptions{format: format}}, out, &status{out: t.Output()})
+	p := &printer{config: &config{output: outputOptions{format: format}}, out: bufio.NewWriter(out), status: &status{out: t.Output()}}
 	p.resume = file
 	return p, &stream{config: &config{}, resource: lw.Resource{Version: "v1", Plural: "configmaps"}, out: p}
 }

@@ -126,9 +126,11 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 	if event.Type == lw.Synced {
 		first := !s.synced // only the first list reports a missing object, because a relist may find the object deleted
 		s.synced = true
-		last = s.markListed() || last
-		if first && !last && s.store != nil {
+		if first && s.store != nil {
 			err = s.announce()
+		}
+		if err == nil { // a missing object must not let the others meet the condition
+			last = s.markListed() || last
 		}
 		if s.config.limits.once && !last || err != nil {
 			return true, err

@@ -39,7 +39,7 @@ type Condition struct {
 	Fields  [][]string                           // paths of the fields that the condition reads; see [jsonpath.Path]
 	Plain   bool                                 // whether the condition consists only of terms, so that it can be checked for a single object
 	compare string                               // for countOf: operator between the number of matching objects and count
-	count   string                               // for countOf: the number
+	Count   string                               // for "count" and "create": the number of objects that must match
 	values  map[string]func(*lw.Object) lw.Value // the values that the terms compare, by their names in messages
 }
 
@@ -54,7 +54,7 @@ const (
 
 // complete contains the one-word conditions, which cannot be combined with other terms.
 var complete = map[string]Condition{
-	"exists": {}, "create": {}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
+	"exists": {}, "create": {over: countOf, compare: ">=", Count: "1"}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
 }
 
 // Parse parses a condition.
@@ -80,7 +80,7 @@ func Parse(text string) (*Condition, error) {
 			if _, err := strconv.Atoi(parts[3]); err != nil {
 				return nil, fmt.Errorf("condition %q: expected a number, for example count>=3", text)
 			}
-			c.over, c.Plain, c.compare, c.count = countOf, false, parts[2], parts[3]
+			c.over, c.Plain, c.compare, c.Count = countOf, false, parts[2], parts[3]
 		} else if t, err := c.parseTerm(parts[1], parts[2], parts[3]); err != nil {
 			return nil, fmt.Errorf("condition %q: %w", text, err)
 		} else {

@@ -104,7 +104,7 @@ func (w *Watcher) holds(i int) bool {
 	case allOf:
 		return w.unlisted == 0 && matching > 0 && matching == len(w.objects)
 	case countOf:
-		return w.unlisted == 0 && jsonpath.Holds(strconv.Itoa(matching), w.conditions[i].compare, w.conditions[i].count)
+		return w.unlisted == 0 && jsonpath.Holds(strconv.Itoa(matching), w.conditions[i].compare, w.conditions[i].Count)
 	case noneOf:
 		return w.unlisted == 0 && matching == 0
 	}

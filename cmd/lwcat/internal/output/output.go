@@ -107,9 +107,9 @@ func New(spec string, opts *Options) (Format, error) {
 		}
 		made, err := format.make(argument, opts)
 		if err != nil {
-			return nil, fmt.Errorf("output format %s: %w", name, err)
+			err = fmt.Errorf("output format %s: %w", name, err)
 		}
-		return made, nil
+		return made, err
 	}
 	return nil, fmt.Errorf("unknown output format %q; the formats are %s; for others, use kubectl", name, strings.Join(Names(), ", "))
 }

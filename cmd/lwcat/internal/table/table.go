@@ -27,8 +27,8 @@ const maxTable = 512 << 20
 // ordinary objects.
 type Transport struct {
 	transport lw.Transport
-	limit     int // maxTable, or less in tests
-	columns   atomic.Pointer[[]Column]
+	limit     int          // maxTable, or less in tests
+	columns   atomic.Value // a []Column
 }
 
 // New returns a transport that requests Tables. Their rows contain whole objects instead of only metadata, because
@@ -41,12 +41,10 @@ type Column struct {
 	Wide bool // whether kubectl shows the column only with -o wide
 }
 
-// Columns returns the columns of the latest Table.
+// Columns returns the columns of the latest Table, or nil before the first one.
 func (t *Transport) Columns() []Column {
-	if columns := t.columns.Load(); columns != nil {
-		return *columns
-	}
-	return nil
+	columns, _ := t.columns.Load().([]Column)
+	return columns
 }
 
 // Cells returns the cells of an object as a JSON array, or the zero Value if it has none.
@@ -87,7 +85,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 		return response, nil
 	}
 	in := bufio.NewReaderSize(response.ReadCloser, 1<<16)
-	if start, _ := in.Peek(maxStart); !tableStart.Match(start) {
+	if start, _ := in.Peek(128); !tableStart.Match(start) {
 		response.ReadCloser = struct {
 			io.Reader
 			io.Closer
@@ -112,11 +110,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	return response, nil
 }
 
-// tableStart matches the start of a Table. API servers write the kind first.
+// tableStart matches the start of a Table. API servers write the kind first, within the first 128 bytes.
 var tableStart = regexp.MustCompile(`^\s*\{\s*("apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"Table"`)
-
-// maxStart is the number of bytes in which tableStart must match.
-const maxStart = 128
 
 // list converts a Table to a list, or returns nil if the Table has no rows. The kind of the list comes from the first
 // row's object. A Table does not name this kind, but lw accepts only lists whose kind fits the resource.
@@ -218,6 +213,6 @@ func (t *Transport) setColumns(definitions lw.Value) {
 		columns = append(columns, Column{column.Member("name").String(), column.Member("priority").Int() > 0})
 	}
 	if columns != nil {
-		t.columns.Store(&columns)
+		t.columns.Store(columns)
 	}
 }
