@@ -80,7 +80,7 @@ func TestWatchesOfTables(t *testing.T) {
 	const status = `{"type":"ERROR","object":{"kind":"Status","code":410}}` + "\n"
 	broken := errors.New("broken")
 	a := &recordingTransport{err: broken, text: `{"type":"ADDED","object":{"kind":"Table",` + columns + `,"rows":[{"cells":["a"],"object":{"metadata":{"name":"a"}}}]}}
-		{"type":"BOOKMARK","object":{"kind":"Table","columnDefinitions":null,"rows":[{"cells":[""],"object":{"metadata":{"resourceVersion":"9"}}}]}}` + status}
+		{"type":"BOOKMARK","object":{"kind":"Table","columnDefinitions":null,"rows":[{"cells":[""],"object":{"metadata":{"resourceVersion":"9"}}}]}}` + "\n\n" + status}
 	tables := New(a)
 	text, err := read(t, tables, &lw.Request{Watch: true})
 	require.ErrorIs(t, err, broken)
@@ -142,7 +142,7 @@ func TestTableMemoryLimit(t *testing.T) {
 		"endless row":                    {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * limit, want: tooLarge},
 		"endless watch event":            {first: `{"type":"`, then: "x", watch: true, most: 4 * limit, want: tooLarge},
 		"endless white space in a watch": {first: " ", then: " ", watch: true, most: 4 * limit, want: tooLarge},
-		"a million tiny events":          {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: memory.ErrEnough},
+		"a million tiny events":          {then: `{"type":"ADDED","object":{}}` + "\n", watch: true, most: 1 << 20, want: memory.ErrEnough},
 		"a million Tables in a row":      {then: `{"kind":"Table"}`, most: 4 << 20, want: tooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
