@@ -122,6 +122,9 @@ func (t *Transport) list(text []byte) ([]byte, error) {
 	t.setColumns(table.Member("columnDefinitions"))
 	list, end := []byte(`{"metadata":`+cmp.Or(table.Member("metadata").Raw(), "{}")), ""
 	for row := range table.Member("rows").Elements() {
+		if !row.Member("object").Exists() {
+			return nil, errNotTable
+		}
 		if list = append(list, ','); end == "" {
 			list = append(list, `"items":[`...)
 			end = fmt.Sprintf("],\"kind\":%q,\"apiVersion\":%q}\n", row.Get("object.kind").String()+"List", row.Get("object.apiVersion").String())
