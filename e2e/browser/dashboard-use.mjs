@@ -166,6 +166,7 @@ export function usage(name) {
       const ring = () => view.page.evaluate(() => getComputedStyle(document.querySelector('.table'), '::after').borderTopWidth !== '0px' && getComputedStyle(document.querySelector('.table'), '::after').content !== 'none')
       assert.equal(await ring(), false)
       assert.ok(await view.page.$eval('.row .tail', (e) => e.textContent === 'c5d-x2k4p' && e.getBoundingClientRect().right <= e.parentElement.getBoundingClientRect().right))
+      assert.ok(await view.page.$eval('.row .tail', (e) => e.scrollWidth <= e.clientWidth), 'the end of the name must not be cut')
       assert.ok(await view.page.$eval('.row .start', (e) => e.scrollWidth > e.clientWidth), 'the middle of the name must be cut')
       await view.picture('long-name')
       await view.page.keyboard.press('ArrowDown')
