@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a command run in a process group of its own, so that killGroup reaches all of its processes.
+// ownGroup runs a command in its own process group, so that killGroup reaches all of its processes.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup kills a driver and its child processes. A driver that is a script without exec would leave its client

@@ -77,7 +77,7 @@ func TestJudgesCommand(t *testing.T) {
 	}
 }
 
-// The client of a driver that is a script without exec must end with the trial, too.
+// A script that does not use exec starts its client as a child process. The client must end with the trial, too.
 func TestKillsChildProcesses(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, exec.Command(need.Program(t, "mkfifo", "it is a part of coreutils"), fifo).Run())

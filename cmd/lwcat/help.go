@@ -32,7 +32,7 @@ Output:  -o FORMAT, --event ADDED,DELETED, --only PATHS, --sort-by PATH, -L LABE
          FORMAT: jsonl, json, line, table, wide, diff, name, yaml, custom-columns=..., jsonpath=...
 Time:    --once, --watch-only, --count N, --timeout 30s, --until CONDITION, --wait, --resume FILE
 
-The commands get, wait --for, rollout status and api-resources work as in kubectl.
+As in kubectl: get, wait --for and rollout status. api-resources lists what can be watched.
 
 Exit codes: 0 success; 1 failure; 2 wrong usage; 3 the condition or event of --until, --count or
 --once did not occur; 130 or 143 interrupted.

@@ -65,7 +65,7 @@ func (c *config) connect(stderr io.Writer) (*connection, error) {
 	return &connection{config, &c.server, http, c.server.newTransport(http)}, nil
 }
 
-// load reads the kubeconfig. Credential plugins will write to stderr.
+// load reads the kubeconfig. Its credential plugins write their prompts and errors to stderr.
 func (o *serverOptions) load(stderr io.Writer) (*kubeconfig.Config, error) {
 	o.Stderr = stderr
 	config, err := kubeconfig.Load(&o.Options)

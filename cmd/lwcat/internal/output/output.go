@@ -61,7 +61,7 @@ type textFormat func(dst []byte, e *Event) []byte
 func (f textFormat) Print(out *bufio.Writer, e *Event) { _, _ = out.Write(f(out.AvailableBuffer(), e)) }
 func (f textFormat) Flush(*bufio.Writer)               {}
 
-// formats lists the output formats that -o accepts. Some take an argument, which their names describe after "=".
+// formats lists the output formats that -o accepts. If a name contains "=", the format needs an argument.
 var formats = []struct {
 	name string
 	make func(argument string, opts *Options) (Format, error)

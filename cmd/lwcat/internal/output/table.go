@@ -34,7 +34,7 @@ func (r *row) add(header, text string, c color) {
 	r.cells = append(r.cells, cell{Plain(header), Plain(text), c}) // the server supplies the headers of some columns
 }
 
-// rows prints events as rows of a table under their headers. Each column is as wide as its widest cell so far. All rows of a
+// rows prints events as a table with headers. Each column is as wide as its widest cell so far. All rows of a
 // list are measured before the first one is printed, so that the list is aligned.
 type rows struct {
 	opts    *Options
