@@ -11,7 +11,7 @@
 //
 // JSON is decoded as in encoding/json, with the same exceptions as in Kubernetes. Member names are case-sensitive. In a
 // field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies. Custom
-// UnmarshalJSON and UnmarshalText methods are called.
+// UnmarshalJSON and UnmarshalText methods are called, except that metav1.Time and metav1.MicroTime have a faster method.
 //
 // This package uses json-iterator only for structs with an embedded pointer, an embedded unexported struct with a JSON
 // name, the tag option ",string" or two fields with the same name. Do not register global json-iterator extensions,

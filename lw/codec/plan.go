@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,18 +14,32 @@ import (
 // plan decodes values of one Go type. It follows the rules of encoding/json, except that names are case-sensitive, and
 // is about twice as fast as json-iterator.
 type plan struct {
-	decode  func(*anyReader, reflect.Value)
-	fields  map[string]field // of a struct
-	unusual bool             // whether a struct needs json-iterator to find the field for a member name
-	wire    *wireType        // of a built-in type
-	elem    *plan            // of a pointer, slice, array or map
+	decode func(*anyReader, reflect.Value)
+	// fields contains the fields of a struct, grouped by the length of their names modulo 32. A group has
+	// few fields, so comparing their names is faster than looking up a name in a map.
+	fields  [32][]field
+	unusual bool      // whether a struct needs json-iterator to find the field for a member name
+	wire    *wireType // of a built-in type
+	elem    *plan     // of a pointer, slice, array or map
 }
 
 // field describes how to find and decode a field of a struct. index is the path to the field, as in
 // [reflect.Value.FieldByIndex], because the field may be in an embedded struct.
 type field struct {
+	name  string
 	index []int
 	plan  *plan
+}
+
+// field returns the field that was added last with this name, or nil.
+func (p *plan) field(name string) *field {
+	group := p.fields[len(name)%len(p.fields)]
+	for i := range group {
+		if group[i].name == name {
+			return &group[i]
+		}
+	}
+	return nil
 }
 
 // plans caches the *plan of each reflect.Type.
@@ -44,7 +59,7 @@ func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 	if p, ok := started[t]; ok {
 		return p
 	}
-	p := &plan{fields: map[string]field{}}
+	p := &plan{}
 	started[t] = p
 	switch kind := t.Kind(); {
 	case t == anyType:
@@ -88,9 +103,9 @@ func (p *plan) addFields(t reflect.Type, index []int, started map[reflect.Type]*
 			if name == "" {
 				name = f.Name
 			}
-			_, double := p.fields[name]
-			p.unusual = p.unusual || double || !f.IsExported() || strings.Contains(options, "string")
-			p.fields[name] = field{at, newPlan(f.Type, started)}
+			p.unusual = p.unusual || p.field(name) != nil || !f.IsExported() || strings.Contains(options, "string")
+			group := &p.fields[len(name)%len(p.fields)]
+			*group = slices.Insert(*group, 0, field{name, at, newPlan(f.Type, started)})
 		}
 	}
 }
@@ -103,14 +118,12 @@ func (p *plan) decodeStruct(r *anyReader, into reflect.Value) {
 		name := r.content()
 		r.next() // the colon
 		start := r.at
-		f, ok := p.fields[name]
+		f := p.field(name)
 		switch {
 		case p.unusual:
 			decodeUnusual(r, name, into)
-		case !ok:
+		case f == nil:
 			r.raw()
-		case len(f.index) == 1:
-			f.plan.decode(r, into.Field(f.index[0]))
 		default:
 			f.plan.decode(r, into.FieldByIndex(f.index))
 		}
@@ -222,15 +235,23 @@ func decodeInterface(r *anyReader, into reflect.Value) {
 	}
 }
 
+// kubernetesTime is implemented by metav1.Time and metav1.MicroTime. UnmarshalQueryParameter takes a fraction of the time of
+// UnmarshalJSON, which calls encoding/json to read the string. Both accept the same strings, except for "" and "null".
+type kubernetesTime interface{ UnmarshalQueryParameter(text string) error }
+
 // decodeStandard decodes a value with encoding/json, because the type has a method that decodes JSON or text, is
 // json.Number, or has no JSON at all.
 func decodeStandard(r *anyReader, into reflect.Value) {
 	var err error
-	text := r.raw()
+	text, pointer := r.raw(), into.Addr().Interface()
 	r.standard = append(r.standard[:0], text...)
-	switch pointer := into.Addr().Interface().(type) {
-	case json.Unmarshaler:
-		err = pointer.UnmarshalJSON(r.standard)
+	at, isTime := pointer.(kubernetesTime)
+	own, decodes := pointer.(json.Unmarshaler)
+	switch {
+	case isTime && text[0] == '"' && len(text) > len(`"null"`) && !strings.Contains(text, `\`):
+		err = at.UnmarshalQueryParameter(text[1 : len(text)-1])
+	case decodes:
+		err = own.UnmarshalJSON(r.standard)
 	default:
 		err = json.Unmarshal(r.standard, pointer)
 	}

@@ -9,8 +9,8 @@ func uidOf[T any](object T) string {
 	if value.Kind() != reflect.Pointer || value.IsNil() {
 		return ""
 	}
-	if metadata, ok := planOf(value.Type()).elem.fields["metadata"]; ok {
-		if uid, ok := metadata.plan.fields["uid"]; ok {
+	if metadata := planOf(value.Type()).elem.field("metadata"); metadata != nil {
+		if uid := metadata.plan.field("uid"); uid != nil {
 			if field := value.Elem().FieldByIndex(metadata.index).FieldByIndex(uid.index); field.Kind() == reflect.String {
 				return field.String()
 			}
