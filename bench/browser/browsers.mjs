@@ -44,15 +44,17 @@ export async function times(name, url, rounds, contenders) {
         ...await table(browser, name, url, contender),
       }
     }
+    found.empty = await start(browser, url, 'empty', 'empty')
     all.push(found)
   }
   await browser.close()
   return all
 }
 
-// Loads 1,000 Pods in a new profile. Then loads them in a second page, for which the browser has cached the code.
-const start = (browser, url, contender) => inNewProfile(browser, async (profile) => {
-  const sync = ({ course }) => course('sync', contender)
+// Loads 1,000 Pods in a new profile. Then loads them in a second page, for which the browser has cached the code. The course
+// "empty" instead starts an empty Go program.
+const start = (browser, url, contender, name = 'sync') => inNewProfile(browser, async (profile) => {
+  const sync = ({ course }) => course(name, contender)
   const first = await onPage(profile, url, sync)
   const { synced: cached } = await onPage(profile, url, sync)
   return { ...first, cached }

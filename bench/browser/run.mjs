@@ -1,9 +1,9 @@
 // Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node. It prints medians and
 // compares them with the budgets. With CHECK=1, it measures only figures that have a budget, and fails if one exceeds
 // its budget. With WRITE=1, it saves the results and updates the tables in the documents.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,6 +64,8 @@ async function measure(url, folder) {
 const folder = project(local('page'))
 let server
 try {
+  mkdirSync(join(folder, 'public/assets'), { recursive: true })
+  execFileSync('go', ['run', './internal/tools/wasmbuild', 'bench/browser/empty', join(folder, 'public/assets/empty.wasm')], { cwd: local('../..'), stdio: 'inherit' })
   build(folder)
   server = spawn(program, [join(folder, 'dist')], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = String((await once(server.stdout, 'data'))[0]).trim()

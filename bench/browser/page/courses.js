@@ -1,5 +1,6 @@
 // Defines the measurements in pages and in Node. Each measurement runs in a new page or process.
 import { watchBlocks } from './blocks.js'
+import { empty } from './empty.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
 
@@ -20,6 +21,15 @@ export const makeCourses = (origin, contenders) => {
       const ended = performance.now()
       if (pods.size() !== 1000) throw new Error(`${pods.size()} Pods`)
       return { nothing: ended - began, synced: ended - loaded }
+    },
+
+    /**
+     * Measures the time in ms until an empty Go program runs in a SharedWorker. The package cannot start faster.
+     */
+    async empty() {
+      const began = performance.now()
+      await empty()
+      return { synced: performance.now() - began }
     },
 
     /**

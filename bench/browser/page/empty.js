@@ -1,0 +1,6 @@
+// Starts an empty Go program in a SharedWorker, in the same way as the package starts its module.
+export const empty = () => new Promise((resolve) => {
+  const { port } = new SharedWorker(new URL('./empty-worker.js', import.meta.url), { type: 'module' })
+  port.onmessage = resolve
+  port.postMessage(new URL('/assets/empty.wasm', location.href).href)
+})
