@@ -57,8 +57,8 @@ func completeLast(values func(ctx context.Context, args []string, last string) [
 	}
 }
 
-// isWord reports whether a shell reads a string as one literal word, which is true for all Kubernetes names. The
-// check keeps a malicious server from injecting shell syntax into the command line.
+// isWord reports whether a shell reads a string as one literal word. This is true for almost all Kubernetes names. Others
+// are not completed, so that a malicious server cannot inject shell syntax into the command line.
 func isWord(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._:/=,@+%^", r)
@@ -117,14 +117,15 @@ func (c *config) completeFields(ctx context.Context, args []string, word string)
 	return compact(found)
 }
 
-// find returns the server and the resources for the arguments. It returns no resources after an error, because a
-// completion cannot report one.
+// find returns the server and the resources for the arguments, which may start with a kubectl verb. It ignores errors,
+// because a completion cannot report them.
 func (c *config) find(ctx context.Context, args []string) (server *connection, resources []lw.Resource) {
 	server, err := c.connect(io.Discard)
 	if err != nil || len(args) == 0 {
 		return server, nil
 	}
-	if c.resources.names = args; c.resources.allNamespaces {
+	if c.resources.names = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return slices.Contains(kubectlVerbs, arg) }); c.resources.allNamespaces {
+		// as in resourceOptions.validate, which completions do not call
 		c.resources.namespaces = []string{""}
 	}
 	resources, _ = resolve(ctx, server.http, &c.resources, server.Namespace, func(string, ...any) {})

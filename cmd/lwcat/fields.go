@@ -67,15 +67,15 @@ func (s schema) names() (names []string) {
 	return names
 }
 
-// resolve follows references to other components.
+// resolve follows references to other components, but not for ever, because a broken schema may refer to itself.
 func (s schema) resolve() schema {
-	for {
-		name, found := strings.CutPrefix(s.node.Get("allOf[0].$ref").String()+s.node.Member("$ref").String(), "#/components/schemas/")
-		if !found {
-			return s
+	for n, name, found := 0, "", true; found && n < 100; n++ {
+		name, found = strings.CutPrefix(s.node.Get("allOf[0].$ref").String()+s.node.Member("$ref").String(), "#/components/schemas/")
+		if found {
+			s.node = s.components.Member(name)
 		}
-		s.node = s.components.Member(name)
 	}
+	return s
 }
 
 // checkFields returns an error if no resource has a field that --until or --where names, because such a condition would
@@ -88,7 +88,7 @@ func (s *connection) checkFields(ctx context.Context, c *config, resources []lw.
 	required := len(paths)
 	paths = append(paths, c.output.options.Fields...)
 	var schemas []schema
-	for i := range min(len(resources), len(paths)*len(resources)) {
+	for i := range min(len(resources), len(paths)*len(resources)) { // without paths, no schema is requested
 		schemas = append(schemas, s.schema(ctx, resources[i]))
 	}
 	for i, path := range paths {
