@@ -37,7 +37,7 @@ const (
 	// Forbidden means that the server denies access (401 or 403). Objects that were listed before stay.
 	Forbidden
 	// Unavailable means that the server rejects lists of the type or fails to serve them, for example because an
-	// aggregated API server is down. Objects that were listed before stay.
+	// aggregated API server is down. Objects that were listed before stay, unless the cause is a [*LimitError].
 	Unavailable
 	// Gone means that the server does not have the type, so its objects are gone too.
 	Gone
@@ -320,7 +320,8 @@ func goesOn(i *lw.Interruption) bool {
 const saveInterval = time.Minute
 
 // file returns the path of the file for the objects of a scope. The path is empty if the objects are not saved. origin
-// contains all settings on which the objects depend, so that a file from other settings is not restored.
+// contains the settings on which the objects depend, so that a file from other settings is not restored. It omits the
+// selectors, because cache.Save and Restore compare them themselves.
 func (n *collection) file(in *scope) (path, origin string) {
 	if n.catalog.opts.StateDir == "" {
 		return "", ""
@@ -382,7 +383,9 @@ func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied 
 func (c *Catalog) names(ctx context.Context, of *lw.Client[Packed], limit int) (names []string, err error) {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
-	err = c.checks.Wait(ctx)
+	if err := c.checks.Wait(ctx); err != nil {
+		return nil, err
+	}
 	for object, failure := range of.List(ctx, lw.ListOptions{Limit: limit}).Objects {
 		if err = failure; err == nil {
 			names = append(names, object.GetName())
