@@ -79,8 +79,8 @@ func (g *Group) Remove(name string) {
 // not pause the workers.
 //
 // Run stops when ctx is done, an informer fails permanently, or a worker returns an error. An informer fails
-// permanently if its Options.StopOn returns true. To stop, Run first cancels the context of the workers and waits for
-// them. Then it ends all streams and waits until the handler calls in progress return. A worker can therefore still
+// permanently if its Options.StopOn returns true or it exceeds its LimitObjects. To stop, Run first cancels the context
+// of the workers and waits for them. Then it ends all streams and waits until the handler calls in progress return. A worker can therefore still
 // read current stores while it finishes.
 //
 // When Run returns, all its goroutines have ended and no handler is being called. A program that has lost a leader

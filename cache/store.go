@@ -32,8 +32,8 @@ type Store[T any] struct {
 	// epoch makes snapshots cheap. A snapshot shares all nodes of state with the store and starts a new epoch. A later write
 	// recognizes the shared nodes by their older epoch, and copies them before it changes them.
 	epoch uint64
-	// snapshot is the last snapshot, or nil if a write has changed the state since. All calls of Snapshot before the
-	// next write return the same snapshot.
+	// snapshot is the last snapshot, or nil if it is outdated. All calls of Snapshot before the next write return the same
+	// snapshot.
 	snapshot atomic.Pointer[Snapshot[T]]
 	// beforeList is the snapshot of the state before the current list. During a list, Snapshot returns it, because the store
 	// then mixes objects of two resourceVersions. It is nil if no list is in progress.
@@ -47,7 +47,7 @@ type Store[T any] struct {
 	distrusted bool
 
 	// Only the writer uses the remaining fields.
-	listing     bool        // true between the events ListStarted and Synced
+	listing     bool        // true from the event ListStarted until Synced or Restored
 	lists       int         // number of lists that have started; endList uses it to remove the decode errors of earlier lists
 	listedCount int         // number of objects in the current list
 	listedSlots []uint64    // bitmap of the slots whose objects are in the current list; endList deletes the other objects
@@ -145,8 +145,8 @@ func (s *Store[T]) ResourceVersion() string {
 
 // WaitFor blocks until the store has reached a resourceVersion through an event, a bookmark or a list. Later reads then
 // show every write up to this resourceVersion. WaitFor compares resourceVersions by the rules of KEP-5504. If they
-// cannot be compared, it waits until they are equal. For "" and "0", it blocks until the first list is complete. If ctx
-// is done first, WaitFor returns context.Cause(ctx).
+// cannot be compared, it waits until they are equal. For "" and "0", it blocks until the channel of [Store.Synced] is
+// closed. If ctx is done first, WaitFor returns context.Cause(ctx).
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	s.mu.Lock()
 	if s.hasReached(resourceVersion) {

@@ -152,11 +152,10 @@ func (e *StatusError) tooLarge() bool {
 const maxErrorBody = 64 << 10
 
 // ReadStatusError returns the error for a response that was not successful. It parses body as a Status in JSON or
-// protobuf. If that fails, the first line of body becomes the message. retryAfter is the value of the Retry-After header
-// in seconds. If the header contains a date, the transport must convert it.
+// protobuf. If that fails, the first line of body, up to 200 bytes, becomes the message. retryAfter is the value of the
+// Retry-After header in seconds. If the header contains a date, the transport must convert it.
 //
-// ReadStatusError passes each string through redact, which may be nil, and then truncates it; see [Response].Redact. It
-// does not close body.
+// ReadStatusError passes each string through redact, which may be nil; see [Response].Redact. It does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(text string) string) *StatusError {
 	// A read error does not matter, because the status code is known.
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))

@@ -63,7 +63,7 @@ type Server struct {
 	requests  []Request // the latest requests, oldest first
 	http      *http.Server
 
-	conns   sync.Map       // the keys are the net.Conns of the server's own listener and of all WebSockets
+	conns   sync.Map       // the keys are the connections that the server's own listener accepted, and the connections of all WebSockets
 	serving sync.WaitGroup // counts the listener, its connections and the WebSockets; Close waits until all of them have ended
 }
 
@@ -78,8 +78,8 @@ func Start(opts *Options) (*Server, error) {
 		s.opts = *opts
 	}
 	s.opts.BookmarkInterval = cmp.Or(s.opts.BookmarkInterval, time.Minute)
-	s.opts.freshnessWait = cmp.Or(s.opts.freshnessWait, 3*time.Second)
-	s.opts.history = cmp.Or(s.opts.history, 100_000)
+	s.opts.freshnessWait = cmp.Or(s.opts.freshnessWait, 3*time.Second) // as in kube-apiserver
+	s.opts.history = cmp.Or(s.opts.history, 100_000)                   // limits the memory of a long-running server
 	s.log.Advance(s.opts.Revision)
 	s.log.Compact(s.opts.Revision)
 	ln := s.opts.Listener
@@ -167,7 +167,7 @@ func (s *Server) Open(match func(Request) bool) []Request {
 
 func matches(match func(Request) bool, r Request) bool { return match == nil || match(r) }
 
-// record adds a request to the recorded requests. It returns the Fault to apply to the request, or nil if no Fault
+// record stores a request for [Server.Requests]. It returns the Fault to apply to the request, or nil if no Fault
 // matches.
 func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
@@ -199,6 +199,8 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	in := &inflight{request: request, cancel: cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Once s.down is set, Close may already have collected the requests to cancel and may be waiting for s.serving. So a
+	// late request is canceled here and is not added to s.serving.
 	if s.down {
 		cancel(errDropped)
 	}

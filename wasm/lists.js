@@ -102,7 +102,7 @@ function mergeStates(snapshots) {
 /** @type {Set<Shared>} */
 const opened = new Set()
 
-/** Returns the open collection that a component can join. @param {Part} part */
+/** Returns the open collection that a component can join. If it is stopped and unused, its error may be out of date. @param {Part} part */
 const find = ({ name, options: { token } }) => [...opened].find((shared) => shared.name === name && shared.token === token && (shared.lists.size || !shared.isStopped))
 
 /** A collection that mounted components share, or that is kept open for a component that mounts soon. */
@@ -143,7 +143,7 @@ class Shared {
 
   get isStopped() { return this.snapshot.state.phase === 'stopped' }
 
-  /** Retries a stopped collection if its token function does not return the same token again. */
+  /** Retries a stopped collection if its token function returns a token other than the last one, or throws an error. */
   retryWithNewToken() {
     if (!this.isStopped || typeof this.token !== 'function') return
     const last = this.#lastToken, compare = (/** @type {unknown} */ answer) => answer !== last && this.collection?.retry()
@@ -154,7 +154,7 @@ class Shared {
   add(list) {
     clearTimeout(this.#timer)
     this.lists.add(list)
-    if (this.isStopped && Date.now() - this.snapshot.state.since >= RETRY_INTERVAL) this.collection?.retry() // for example, a component has a new key
+    if (this.isStopped && Date.now() - this.snapshot.state.since >= RETRY_INTERVAL) this.collection?.retry() // for example, because a component with a new React key mounts
   }
 
   /** @param {List} list @param {number} keepAlive */
@@ -169,8 +169,8 @@ class Shared {
   }
 
   /**
-   * Handles new token functions. If all lists have new functions, the collection uses the first one. Otherwise, the lists
-   * with new functions move to other collections.
+   * Handles new token functions. If all lists have new functions, this collection uses the first one, unless the lists can
+   * join an open collection with this function. Then each list whose function differs moves to another collection.
    */
   changeToken() {
     const lists = [...this.lists], [token] = lists.map(({ given }) => given?.token)
@@ -186,7 +186,7 @@ class Shared {
 
 /** @typedef {{ name: string, options: ListWatchOptions, shared?: Shared | undefined }} Part a collection of a list; `shared` is set while the component is mounted */
 
-/** One list of a component. While the component is mounted, only the options change that are not part of a name. */
+/** One list of a component. While the component is mounted, only options that are not part of a Part's name can change. */
 class List {
   view = LOADING
   /** @type {View | undefined} the view to show until this list is loaded */

@@ -1,5 +1,5 @@
-// The SharedWorker stores no objects. When a page joins a running collection, another page sends it the objects and the
-// state.
+// The SharedWorker stores no objects. So when a page joins a running collection, it receives the objects and the state from
+// another page.
 
 /** @import { Mirror } from './mirror.js' */
 /** @import { Row } from './records.js' */
@@ -11,13 +11,13 @@ import { fieldsOf } from './mirror.js'
 /**
  * Yields encoded records that recreate the mirror's state at the time of the first call to next().
  * @param {Mirror} mirror
- * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent yet; these objects are omitted
+ * @param {Set<string>} [unknown] the keys of objects that the new watch of a reopened collection has not sent yet; they are omitted
  */
 export function* replay(mirror, unknown) {
   const { state: { phase, since, progress, cause, retryAt, lastEventAt, resourceVersion, persistError }, synced, listing, resuming } = mirror
   const items = [...mirror.items.values()].filter(({ key }) => !unknown?.has(key))
   if (persistError) yield encode([[UNSAVED, persistError.message]])
-  if (unknown ? !listing : phase === 'waiting' && !cause && !items.length) return // the current worker has sent nothing yet
+  if (unknown ? !listing : phase === 'waiting' && !cause && !items.length) return // the current watch has sent nothing yet
   /** @type {Row[]} */
   let batch = listing || synced ? [[RESET]] : []
   for (const item of items) {
@@ -26,13 +26,13 @@ export function* replay(mirror, unknown) {
     yield encode(batch)
     batch = []
   }
-  // A list from the server has a resourceVersion, and its phase is listing until the watch is open.
+  // SYNCED has a resourceVersion only between a list from the server and its watch. Without one, the receiver becomes stale.
   if (synced && !unknown) batch.push([SYNCED, phase === 'listing' ? resourceVersion : ''])
   if (progress) batch.push([PAGE, String(progress.remaining ?? 0), progress.remaining === undefined ? 'more' : ''])
   if (phase === 'live') batch.push([LIVE, ''])
   if (cause && !unknown) batch.push(interrupted(cause, retryAt, '1'))
-  if (resuming) batch.push(interrupted(resuming.cause, undefined, ''))
-  batch.push([ACTIVITY, String(lastEventAt), ...(unknown ? ['', ''] : [resourceVersion, String(since)])]) // the first list of the current worker is not complete
+  if (resuming) batch.push(interrupted(resuming.cause, undefined, '')) // if `relist` is empty, the mirror stays live
+  batch.push([ACTIVITY, String(lastEventAt), ...(unknown ? ['', ''] : [resourceVersion, String(since)])]) // if `unknown` is set, the first list of the new watch is not complete
   yield encode(batch)
 }
 

@@ -10,7 +10,7 @@ const EVENTS = ['list', 'synced', 'live', 'bookmark', 'interrupted', 'stopped', 
 let warned = false // whether the console shows that watches take turns
 
 /**
- * Reports a record. Without a `trace` function, it logs warnings, and once that watches take turns.
+ * Reports a record. Without a `trace` function, it logs each warning, and only once that watches take turns.
  * @param {number} kind
  * @param {string[]} fields
  * @param {ListWatchOptions['trace']} trace
@@ -20,7 +20,7 @@ export function report(kind, fields, trace) {
   if (!event) return
   if (trace) return callSafely(() => trace(event, kind === INTERRUPTED || kind === STOPPED ? `${first}: ${message}` : first))
   if (kind === WARNING) console.warn(first)
-  if (first !== 'turns' || warned) return
+  if (first !== 'turns' || warned) return // the code of an interruption; see sendWaiting in collection.go
   warned = true
   console.warn(`listwatch: ${message}`)
 }

@@ -50,6 +50,8 @@ import (
 
 // NewSharedInformerFactory returns an informer factory like [informers.NewSharedInformerFactory] that creates this
 // package's informers. opts may be nil. For API groups without a stable version, the factory returns client-go's informers.
+// `more` configures client-go's factory, for example with a transform. This package's informers take the namespace and the
+// list options only from opts.
 func NewSharedInformerFactory(config *rest.Config, resync time.Duration, opts *FactoryOptions, more ...informers.SharedInformerOption) (informers.SharedInformerFactory, error) {
 	c, err := newCollections(config, resync, opts)
 	if err != nil {
@@ -192,7 +194,7 @@ type resources struct {
 	informers map[schema.GroupVersionResource]*resourceInformer
 	started   map[schema.GroupVersionResource]cache.SharedIndexInformer
 	stopping  bool           // Shutdown has been called
-	running   sync.WaitGroup // of the informers
+	running   sync.WaitGroup // counts the running informers
 }
 
 // newResources returns an interface instead of a *resources, so that callers do not get a typed nil after an error.

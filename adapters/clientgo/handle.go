@@ -21,7 +21,8 @@ type handle struct {
 	shared        bool // the reader wants to share nested values with other readers
 }
 
-// noMetadata is empty. Each *handle embeds it, so that all methods of metav1.Object exist.
+// noMetadata is empty. Each *handle embeds it, so that all methods of metav1.Object exist. All handles share it, so
+// nothing may call its setters.
 var noMetadata metav1.Object = &metav1.ObjectMeta{}
 
 // handle returns a *handle for o. If the store keeps the transform's result instead of an encoding, handle returns the
@@ -79,8 +80,8 @@ func (d *decoder) newStruct(o *object, shared bool) (runtime.Object, error) {
 	return d.decode(o.encoded)
 }
 
-// Readers use the metadata to match labels. These methods return the metadata that the store can read without decoding the
-// object. A reader that selects all objects does not call GetLabels.
+// Readers use the metadata to match labels. None of these methods decodes the whole object. GetLabels decodes the metadata
+// of a protobuf object, but a reader that selects all objects does not call it.
 
 func (h *handle) GetNamespace() string         { return h.object.GetNamespace() }
 func (h *handle) GetName() string              { return h.object.GetName() }

@@ -51,9 +51,9 @@ func newIndexer(i *informer) *indexer {
 	}
 }
 
-// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. If shared
-// is set, the copies that a *handle makes share nested values with the copies of other readers. Decoded structs are
-// always shared.
+// read returns a stored object in the form that the indexer's readers expect: a *handle or a decoded struct. For a *handle,
+// it returns an error only if an earlier copy could not be decoded. If shared is set, the copies that a *handle makes share
+// nested values with the copies of other readers. Decoded structs are always shared.
 func (x *indexer) read(o *object, shared bool) (any, error) {
 	if x.copying {
 		return x.informer.decoder.handle(o, shared)
@@ -74,7 +74,7 @@ func (x *indexer) Bookmark(string) {}
 
 func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
 
-// List implements [cache.Store]. It reports and omits objects that cannot be decoded.
+// List implements [cache.Store]. It reports and omits objects that read cannot return.
 func (x *indexer) List() []any { return x.readAll(x.store.List(), false) }
 
 // ListKeys implements [cache.Store]. It does not decode objects.
@@ -170,14 +170,14 @@ const (
 	// other labels, the reader compares the labels of all objects.
 	maxLabelIndexes = 8
 
-	// maxLabelEntries limits the memory of all label indexes of an informer together. A new index counts as one entry
-	// for each object that the store contains at that time. An entry takes at most about 100 bytes.
+	// maxLabelEntries limits the memory of all label indexes of an informer together. Before byLabel builds an index, it
+	// counts one entry per stored object for each index, including the new one. An entry takes at most about 100 bytes.
 	maxLabelEntries = 1_000_000
 )
 
 // byLabel returns the objects in a namespace that have a label with this key and this value. It does not decode objects.
-// If the key has no index yet, byLabel builds one. If the limits above do not permit another index, byLabel returns all
-// objects in the namespace.
+// If the key has no index yet, byLabel builds one. If the key is empty or the limits above do not permit another index,
+// byLabel returns all objects in the namespace.
 func (x *indexer) byLabel(key, value, namespace string) []*object {
 	x.mu.Lock()
 	index := x.labels[key]

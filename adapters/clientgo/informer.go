@@ -87,8 +87,8 @@ func newInformer(from *source, lister cache.ListerWatcher, example runtime.Objec
 	return i
 }
 
-// StateOf reports whether an informer's store is current, since when, and if not, why. Unlike HasSynced, it also
-// reports outages that begin after the first list. The informer may come from a factory or from
+// StateOf reports whether an informer's store is current, when that state began and, if the store is not current, why.
+// Unlike HasSynced, it also reports outages that begin after the first list. The informer may come from a factory or from
 // controller-runtime's cache.
 //
 // ok is false if this package did not create the informer, or if it comes from a controller-runtime cache that is
@@ -138,6 +138,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
 		return
 	}
+	// The detector has its own context, so that it keeps checking until inner.Run has returned and no handler is being called.
 	detecting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { i.mutations.Run(detecting.Done()) })
@@ -191,7 +192,7 @@ func (i *informer) AddIndexers(indexers cache.Indexers) error {
 
 func (i *informer) GetController() cache.Controller { return controller{i} }
 
-// controller implements [cache.Controller]. Its Run method does nothing.
+// controller implements [cache.Controller]. Its Run method does nothing, because only the informer's Run starts the informer.
 type controller struct{ *informer }
 
 func (controller) Run(<-chan struct{})            {}
@@ -371,7 +372,7 @@ func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	return nil
 }
 
-// panicked passes a handler's panic to client-go's crash handler.
+// panicked passes a handler's panic to client-go's crash handler. It panics again, because the crash handler calls recover.
 func (i *informer) panicked(value any, _ []byte) {
 	ctx, _ := i.running()
 	defer utilruntime.HandleCrashWithContext(ctx)
@@ -379,7 +380,8 @@ func (i *informer) panicked(value any, _ []byte) {
 }
 
 // adapt converts a client-go handler to one for package cache. If an object cannot be decoded, the returned handler
-// reports the error and skips the event.
+// reports the error and skips the event. If only the old object of a modification cannot be decoded, the handler receives
+// the new object as added.
 func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*object] {
 	return lwcache.Handler[*object]{
 		Added: func(o *object, initial bool) {

@@ -34,11 +34,12 @@ const empty = "{}"
 // minCut is the size in bytes of the smallest value that is cut. Sharing a smaller value would hardly save memory.
 const minCut = 64
 
-// repetitions finds values that occur in several objects. If a value occurs only once, it stays in its object, because
-// sharing it would need more memory. An example is a value that contains the UID of the object's owner.
+// repetitions finds values that occur in several objects. If a large value has not occurred recently, slimmed keeps its
+// whole object, because sharing a value that occurs only once would need more memory. An example is a value that contains
+// the UID of the object's owner.
 type repetitions struct {
 	seed   maphash.Seed
-	hashes [1024]atomic.Uint32 // hashes of recent values
+	hashes [1024]atomic.Uint32 // the upper 32 bits of the hash of the last value in each slot; a collision only wastes memory
 }
 
 // repeated reports whether value is one of the recent values.
@@ -54,7 +55,8 @@ func (r *repetitions) slimmed(whole *lw.Object) encoded {
 	entry, removed := uint32(0), 0
 	for managed := range whole.Get("metadata.managedFields").Elements() {
 		value := managed.Get("fieldsV1").Raw()
-		// Decoding changes Unicode escapes and malformed UTF-8, so such a value could not be restored exactly.
+		// Decoding changes Unicode escapes and malformed UTF-8, but restore inserts a value unchanged. So the decoded struct
+		// would differ from that of the whole object.
 		if len(value) >= minCut && value[0] == '{' && !strings.Contains(value, `\u`) && utf8.ValidString(value) {
 			if !r.repeated(value) {
 				return whole
@@ -80,7 +82,7 @@ func (r *repetitions) slimmed(whole *lw.Object) encoded {
 	return &slim{shorter, cuts}
 }
 
-// offset returns the position of part in text, which contains part.
+// offset returns the position of part in text. part must share the memory of text, because offset compares addresses.
 func offset(text, part string) int {
 	return int(uintptr(unsafe.Pointer(unsafe.StringData(part))) - uintptr(unsafe.Pointer(unsafe.StringData(text))))
 }

@@ -37,7 +37,7 @@ func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.Header.Del("User-Agent") // the next RoundTripper sets the User-Agent of the rest.Config
 	for name, values := range h.want {
-		if name != "Accept" && name != "Accept-Encoding" {
+		if name != "Accept" && name != "Accept-Encoding" { // package transport/http sets them, because they depend on the request
 			request.Header[name] = values
 		}
 	}

@@ -18,8 +18,8 @@ import (
 
 // attempt describes an informer's current request, and decides which failures to report. It imitates client-go, which
 // tries a streaming list and then an ordinary list, and reports only a failure of the ordinary list. client-go reports
-// a failed watch only if the server rejected it, and waits silently while the server refuses connections or asks the
-// client to wait.
+// a watch that could not be opened, unless the connection was closed or timed out, and waits silently while the server
+// refuses connections or asks the client to wait.
 type attempt struct {
 	kind     requestKind
 	latest   bool // whether the request is for the first page of a list of the latest state; for such a request, client-go reports even an Expired error
@@ -45,7 +45,8 @@ func (a *attempt) begin(kind requestKind, opts *lw.ListOptions) {
 	*a = attempt{kind: kind, latest: opts.ResourceVersion == "" && opts.Continue == "", failures: failures}
 }
 
-// retries is how often client-go's HTTP client repeats a request after the server has asked it to wait.
+// retries is how often client-go's HTTP client repeats a request after a 429 or 5xx response with a Retry-After header.
+// After further 429 responses, client-go's reflector repeats streaming lists and watches without a limit.
 const retries = 10
 
 // fail records that the request has failed, and reports whether client-go would call its watch error handler.
@@ -68,7 +69,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	case a.kind == streaming && answered:
 		return lw.IsPermanent(cause) // otherwise lw falls back to an ordinary list, whose failure would be reported
 	case a.kind == streaming && !errors.Is(cause, lw.ErrInvalidResponse):
-		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause)
+		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause) // client-go would now send an ordinary list
 	}
 	return answered && !limited ||
 		!answered && !outdated && !errors.Is(cause, lw.ErrInvalidResponse) && !errors.Is(cause, lw.ErrSilent) &&

@@ -5,6 +5,6 @@
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
 //
-// Namespaces, selectors, field indexes, transforms, metadata-only and unstructured objects work as in
-// controller-runtime. The cache stores each object in encoded form and decodes it when a caller reads it.
+// Namespaces, selectors, field indexes and transforms work as in controller-runtime, and so do metadata-only and
+// unstructured objects. The cache stores each object in encoded form and decodes it when a caller reads it.
 package controllerruntime

@@ -161,7 +161,7 @@ func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*
 		case w.version == "" || earlier.version == "":
 			w = write{number: w.number}
 		case reached(earlier.version, w.version):
-			w.version, w.absent = earlier.version, earlier.absent // a write with a version has no uid
+			w.version, w.absent = earlier.version, earlier.absent // w has a version and therefore no uid
 		}
 	}
 	f.writes[key] = &w

@@ -32,8 +32,8 @@ import (
 // of its kind in its namespace. Writes include patches, Apply, deletions and writes to subresources. A read also waits
 // for writes by other such clients of the same cache, but not for writes that failed or are still in progress. It does
 // not wait for dry runs, for kinds that the client reads from the server, or for writes whose resourceVersions are not
-// numbers. To read
-// without waiting, pass [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write has no effect.
+// numbers. To read without waiting, pass [client.DisableReadYourWritesConsistency] to Get or List. Passing it to a write
+// has no effect.
 //
 // A read that cannot wait any longer returns a [*StaleReadError]. DeleteAllOf returns [ErrDeleteAllOf].
 type ReadYourWrites struct {
@@ -46,9 +46,9 @@ type ReadYourWrites struct {
 // to arrive.
 const healthyTimeout = 5 * time.Second
 
-// askAfter is the time after which a read on a healthy watch asks the server whether the collection contains an object.
-// For example, if the field selector does not match the object, the write causes no event. Otherwise, the event usually
-// arrives earlier.
+// askAfter is the time after which a read on a healthy watch asks the server whether the collection contains an object,
+// because the write may cause no event, for example if the field selector does not match. If the write's result is
+// unknown, the read asks at once. askAfter is also the pause before a read asks again.
 const askAfter = time.Second
 
 // poll is the longest time between two checks of the watch's state during a read.
@@ -219,7 +219,7 @@ func (c *consistentClient) followers(obj runtime.Object) []*follower {
 func (c *consistentClient) wait(ctx context.Context, f *follower, key client.ObjectKey, began time.Time) (absent bool, err error) {
 	var asked time.Time
 	for {
-		version := f.progress.ResourceVersion()
+		version := f.progress.ResourceVersion() // read before pending, so that WaitFor below notices every later change
 		w, absent := f.pending(key)
 		state, now := f.progress.State(), time.Now()
 		if w == nil || state.Phase == lw.Stopped { // the read of a stopped informer fails, or starts another one

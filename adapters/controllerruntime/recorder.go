@@ -57,7 +57,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	case !deletion && object.DeletionTimestamp != nil && len(object.Finalizers) == 0 && ptr.Deref(object.DeletionGracePeriodSeconds, 0) == 0:
 		w.version, w.absent = "", true // an update that removes the last finalizer deletes the object, and returns an older version
 	}
-	for f, to := range r.targets(request) {
+	for f, to := range r.targets(request) { // again, because informers may have been added or removed since
 		own := w
 		to.key.Name = cmp.Or(to.key.Name, object.Name) // a create request has no name; DeleteAllOf is never sent
 		switch {

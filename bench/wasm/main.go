@@ -1,5 +1,5 @@
 // Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node
-// and Chromium. It measures, in MB/s, how fast each decodes events, and how fast it decodes and stores a list. The
+// and Chromium. It measures, in MB/s, how fast each of them decodes events, and how fast each decodes and stores a list. The
 // environment variable CHROME may contain the path to Chromium.
 package main
 
@@ -84,16 +84,20 @@ func compare(ctx context.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			figures[course] = float64(len(s.files[course])) / 1e3 / slices.Min(result.Times[warmUp:])
+			figures[course] = float64(len(s.files[course])) / 1e3 / slices.Min(result.Times[warmUp:]) // bytes per ms, divided by 1e3, are MB/s
 		}
 		return figures, nil
 	})
-	if err != nil || chromium == "" && !*harness.Write { // the documents also contain figures from Chromium
+	if err != nil {
 		return err
 	}
 	results := published.Results{}
 	for name, speeds := range found { // uses the fastest pass, because other processes can only slow a pass down
 		results[name] = []float64{slices.Max(speeds)}
+	}
+	if chromium == "" && !*harness.Write { // Save would fail, because the documents also contain figures from Chromium
+		harness.Print("wasm", results)
+		return nil
 	}
 	return harness.Save("wasm", results)
 }

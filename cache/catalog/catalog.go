@@ -53,7 +53,7 @@ type Options struct {
 	// after a restart. Each server needs its own folder. If StateDir is empty, nothing is saved.
 	StateDir string
 
-	// Warn receives warnings about interruptions and unusable files. Nil means the default of [lw.Options].
+	// Warn receives warnings about interruptions, unusable files and invalid settings. Nil means the default of [lw.Options].
 	Warn func(msg string, args ...any)
 }
 
@@ -65,7 +65,7 @@ type Settings struct {
 	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
-	hidden        bool     // omit the type from all results, because Follow skips it and the catalog follows it only for discovery
+	hidden        bool     // omit the type from all results, because Follow skips it or Remove has removed it, and only discovery needs it
 
 	// Pack converts an object to the form in which it stays in memory. For example, compact.NewPacker compresses
 	// objects. All types with the same packer share a compressor, which needs about 1 MB. Nil keeps the object's JSON
@@ -91,7 +91,7 @@ const (
 	requestsPerSecond = 50
 	requestBurst      = 100
 	checksPerSecond   = requestsPerSecond / 2 // limit on access checks, so that many forbidden namespaces do not delay other requests
-	requestTimeout    = 30 * time.Second      // limit on one discovery, and on one access check
+	requestTimeout    = 30 * time.Second      // limit on one discovery, one access check and one list of the namespaces
 
 	maxLists  = 16              // limit on all first lists, including those that Options.MaxLists no longer counts
 	shortList = 2 * time.Second // after this time, a list no longer counts towards Options.MaxLists

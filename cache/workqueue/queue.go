@@ -16,7 +16,7 @@ type Queue[K comparable] struct {
 	limiter             *rate.Limiter // limits the rate of retries across all keys
 
 	mu      sync.Mutex
-	changed sync.Cond // signals that a key became ready, the queue was closed, or a context was canceled
+	changed sync.Cond // signals that a key became ready, the queue was closed or drained, or a context was canceled
 	entries map[K]*entry[K]
 	ready   []*entry[K] // in the order in which the keys became ready
 	delayed []*entry[K] // sorted by due time; a slice is enough, because most new keys have the latest due time
@@ -43,8 +43,8 @@ type entry[K comparable] struct {
 
 // New returns an empty queue with the delays of client-go's default rate limiter. A key that fails is retried after 5 ms.
 // Each consecutive failure doubles the delay, up to 1,000 s. To protect a server that fails every request, the queue
-// limits the retries of all keys to 10 per second, with a burst of 100. For other delays, use [Queue.Failures] and
-// [Queue.AddAfter] instead of [Queue.Retry].
+// limits the retries of all keys to 10 per second, with a burst of 100. For other delays, count the failures of each key
+// yourself and call [Queue.AddAfter] instead of [Queue.Retry], because [Queue.Failures] counts only Retry and panics.
 func New[K comparable]() *Queue[K] {
 	q := &Queue[K]{
 		baseDelay: 5 * time.Millisecond, maxDelay: 1000 * time.Second, limiter: rate.NewLimiter(10, 100),
@@ -109,8 +109,8 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	return nil
 }
 
-// drained reports whether the queue is closed and no key can become ready. A key that a worker is processing can still
-// become ready.
+// drained reports whether the queue is closed, no key is ready, and no worker is processing a key. A key that a worker is
+// processing can still become ready.
 func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && len(q.ready) == 0 }
 
 // done ends the work on a key. If the work failed, done retries the key.

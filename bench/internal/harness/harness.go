@@ -22,8 +22,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/published"
 )
 
-// Short is the flag -short, which every benchmark has. With this flag, a benchmark does only enough work to show that
-// the benchmark runs.
+// Short is the flag -short, which every benchmark has. With this flag, a benchmark does only enough work to show that it
+// runs.
 var Short = flag.Bool("short", false, "do only enough work to check that the benchmark runs")
 
 // Write is the flag -write, which every benchmark has; see [Save].
@@ -149,7 +149,8 @@ func CPUTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer runs a garbage collection and then do. It returns do's CPU time in nanoseconds, divided by units.
+// CPUPer runs a garbage collection, so that do does not pay for earlier garbage, and then do. It returns the CPU time in
+// nanoseconds that the process used during do, divided by units.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()

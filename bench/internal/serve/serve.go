@@ -33,8 +33,9 @@ const First = 1 << 40
 // Seed seeds the generator of the sample Pods.
 const Seed = 1
 
-// Config describes a server and its Pods. The server serves only /api/v1/pods. On every watch, the resourceVersions of
-// the events start at the same value, even if the server has sent events to other watches before.
+// Config describes a server and its Pods. The server ignores the path of a request and responds as for /api/v1/pods. On
+// every watch, the resourceVersions of the events start at the same value, even if the server has sent events to other
+// watches before.
 type Config struct {
 	Pods      int  // number of listed Pods
 	PerApp    int  // if positive, the number of Pods with the same label "app"
@@ -53,7 +54,7 @@ type Address struct {
 	CA      string // certificate authority in PEM
 }
 
-// Order orders events for every watch at once.
+// Order makes every open watch send this number of events, without a pause between them.
 func (a Address) Order(events int) {
 	response := harness.MustGet(http.Post(fmt.Sprintf("%s/order?period=0s&events=%d", a.Control, events), "", nil))
 	harness.Must(response.Body.Close())
@@ -269,7 +270,7 @@ func (s *Server) sendInitial(out *output) {
 // event encodes event n of a watch.
 func (s *Server) event(n int64, mediaType string) []byte {
 	if mediaType == runtime.ContentTypeProtobuf {
-		pod := s.typed[n%int64(len(s.typed))]
+		pod := s.typed[(n-1)%int64(len(s.typed))]
 		pod.ResourceVersion = strconv.FormatInt(First+n, 10)
 		return ProtobufEvent(&pod)
 	}
@@ -301,7 +302,9 @@ func newOutput(w http.ResponseWriter, r *http.Request, batch int) *output {
 
 // send adds an event to the buffer. When the buffer contains a batch, send writes it to the connection.
 func (o *output) send(event []byte) {
-	if size := len(event); o.messages && size > 0 { // header of a text frame; see section 5.2 of RFC 6455
+	// A frame starts with the header from section 5.2 of RFC 6455. This form is valid only for 126 to 65,535 bytes, so a
+	// WebSocket cannot carry the initial events of a large list.
+	if size := len(event); o.messages && size > 0 {
 		_, _ = o.Write([]byte{0x81, 126, byte(size >> 8), byte(size)})
 	}
 	_, _ = o.Write(event) // Flush returns the error

@@ -67,12 +67,12 @@ func course() int32
 //go:wasmimport bench passes
 func passes() int32
 
-// began starts the stopwatch of the page.
+// began starts the stopwatch in page/world.mjs.
 //
 //go:wasmimport bench began
 func began()
 
-// ended stops the stopwatch and reports the time of one pass.
+// ended stops the stopwatch and records how long the pass took.
 //
 //go:wasmimport bench ended
 func ended()

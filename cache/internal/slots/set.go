@@ -15,7 +15,7 @@ type Set struct {
 
 // node is a leaf with sorted members, or an inner node with children. An inner node also stores the last member of each
 // child, so that a search finds the child without visiting the others. No node is empty, and all leaves have the same
-// depth.
+// depth. Sparse nodes are never merged.
 type node struct {
 	epoch    uint64
 	members  []uint32

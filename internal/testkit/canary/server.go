@@ -31,7 +31,8 @@ import (
 //	/garbage /wrong         a list of a Secret that has a syntax error or a member of the wrong type
 //	/secrets                a correct list of a Secret
 //
-// The test fails if a request to the other server contains a secret.
+// The test fails if a header of a request to the other server contains a secret. The query contains one, because the
+// redirect adds it.
 func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, configMap string) string {
 	t.Helper()
 	api, err := lwtest.Start(&lwtest.Options{Tokens: map[string]bool{token: true}})
@@ -52,13 +53,13 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	own.TLS.ClientAuth = tls.RequestClientCert
 	own.StartTLS()
 	t.Cleanup(func() {
-		own.CloseClientConnections()
+		own.CloseClientConnections() // ends requests to /silent, for which Close would wait
 		own.Close()
 	})
 	return own.URL
 }
 
-// handler returns the server's handler. object is the data of its Secret. Redirects go to the URL `other` or to a
+// handler returns the server's handler. object is the password in the Secret that the server lists. Redirects go to the URL `other` or to a
 // closed port, with login as the query.
 func handler(api http.Handler, token, object, other, login string) http.Handler {
 	mux := http.NewServeMux()
@@ -104,8 +105,8 @@ func handler(api http.Handler, token, object, other, login string) http.Handler 
 	return mux
 }
 
-// status returns a Status that repeats the request's token in every string. The message is so long that clients
-// truncate it in the middle of a token. They must also redact the part of the token that remains.
+// status returns a Status that repeats the request's token in every string. The message is so long that lwcat
+// truncates it in the middle of a token. It must also redact the part of the token that remains.
 func status(r *http.Request) string {
 	token := r.Header.Get("Authorization")
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(token))

@@ -24,7 +24,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority returns an authority with a new key.
+// NewAuthority returns an authority with a new key. Its certificate is valid from one hour ago until one hour from now.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{cert: &x509.Certificate{

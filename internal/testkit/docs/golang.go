@@ -43,7 +43,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 			paths = append(paths, match[1])
 		}
 	}
-	// With -e, go list ignores missing packages, which Check reports.
+	// With -e, go list does not fail if a package is missing. Check reports such packages.
 	cmd := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, paths...)...)
 	cmd.Dir, cmd.Stderr = root+"/"+module.Folder, os.Stderr
 	out, err := cmd.Output()
@@ -104,7 +104,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	text := leftOutBody.ReplaceAllString(leftOutLine.ReplaceAllString(b.Text, ""), "{}")
 	imports := importDecls.FindString(text)
 	head := "package fragment\n" + imports
-	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n"))
+	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n")) // makes errors name the line in the document
 	body := position + text[len(imports):]
 	file, err := parser.ParseFile(token.NewFileSet(), "", head+body, 0)
 	if err != nil { // statements need a function

@@ -13,6 +13,8 @@ func (r *Reader) Key() []byte {
 			return r.data[start:end]
 		}
 	}
+	// String and Content use positions relative to the mark, because fill may move the data. If there is no mark, set one
+	// while the name is read.
 	unmarked := r.mark < 0
 	if r.Next(); unmarked {
 		r.mark = r.pos
@@ -72,7 +74,7 @@ func (r *Reader) finishString() (escaped bool) {
 			if !r.escape() {
 				return true
 			}
-		case r.pos < r.end:
+		case r.pos < r.end: // plainEnd also stops at a control character, and at the zero bytes after the data
 			r.Expected("a control character in a string to be escaped")
 			return escaped
 		case !r.fill():

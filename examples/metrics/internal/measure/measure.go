@@ -18,10 +18,9 @@ import (
 var (
 	// OpenSeconds ends at 90 s, which is how long the library waits for a response header.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
-	// DelaySeconds covers a stream's delays: 0 s, or 0.8 s to 60 s. Only a Retry-After header can cause a longer
-	// delay.
+	// DelaySeconds covers a stream's delays, which are at most 60 s unless a Retry-After header causes a longer one.
 	DelaySeconds = []float64{0, 1, 2, 4, 8, 16, 32, 64}
-	// FrameBytes includes bounds above 1.5 MiB, etcd's default limit for the size of an object.
+	// FrameBytes includes a bound above 1.5 MiB, etcd's default limit for the size of an object.
 	FrameBytes = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
@@ -33,7 +32,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes assigns label values to errors. An error may match several entries. The first one applies.
+// causes assigns label values to errors. If an error matches several entries, the first one applies.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -117,7 +116,7 @@ func (s *State) Event(event lw.Event[lw.Keyed]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	s.begin(now) // a restored state precedes the first request
+	s.begin(now) // necessary here, too, because a stream reports a restored state before its first request
 	s.state = s.state.After(event.Type, event.Interruption, now)
 }
 
