@@ -165,7 +165,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader, redact func(te
 			e.unmarshal(status, redact)
 		}
 	} else if value, err := ParseValue(text); err != nil || !e.parse(value, redact) {
-		e.Message = firstLine(redaction(redact).text(string(text)))
+		e.Message = firstLine(strings.TrimSpace(redaction(redact).text(string(text))))
 	}
 	e.Code = code
 	if seconds, err := strconv.ParseUint(retryAfter, 10, 64); err == nil && seconds > 0 && seconds <= math.MaxInt32 {

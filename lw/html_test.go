@@ -14,4 +14,7 @@ func TestHTMLErrorPages(t *testing.T) {
 	require.Equal(t, connection, faultOf(page))
 	require.Equal(t, "the server answered 500", page.Error())
 	require.Equal(t, protocol, faultOf(ReadStatusError(500, "", strings.NewReader("Oops"), nil)))
+	page = ReadStatusError(500, "", strings.NewReader("\r\n<!DOCTYPE html>\n<p>Oops"), nil)
+	require.Equal(t, "<!DOCTYPE html>", page.Message)
+	require.Equal(t, connection, faultOf(page), "a page may begin with an empty line")
 }

@@ -336,7 +336,7 @@ func (m *machine) completeList(now moment, version string) {
 	m.startWatch(now)
 }
 
-// startWatch makes the machine watch. `heard` is the last time at which the server confirmed machine.version.
+// startWatch makes the machine watch. `heard` is the last sign of the server, or the last check, even if it failed.
 func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }
@@ -350,7 +350,8 @@ func (m *machine) count(objects int) {
 // fail handles the end of a request. err is the error of the request, an error from the method event, or ErrWatchClosed
 // after a clean close. objects is the number of objects on an unfinished page. receiving reports whether the last
 // object was incomplete. fail chooses the next state and the delay before the next request. attention reports whether
-// the failure needs a warning. A clean close needs no warning. Neither does a healthy watch that loses its connection.
+// the failure needs a warning. A clean close needs no warning. Neither does a healthy watch that loses its
+// connection and resumes, unless the error is ErrSilent.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
 	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
 	err = m.causeOf(err, healthy)

@@ -52,6 +52,8 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	r.fails(errReset)
 	r.opens()
 	require.Equal(t, 140*time.Second, r.idle(), "idle timeout of the next watch")
+	r.server.bookmarks.Store(false)
+	require.LessOrEqual(t, r.idle(), 140*time.Second, "idle timeout after another stream received no bookmarks")
 	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "idle timeout of a list")
 }
 

@@ -12,10 +12,10 @@ import (
 const (
 	firstDelay       = 800 * time.Millisecond
 	maxDelay         = 30 * time.Second
-	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
-	maxHonored       = 10              // after Retry-After has set this many delays in a row, the backoff also applies
-	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
-	maxSpread        = time.Second     // maximum delay before a healthy watch resumes
+	maxRetryAfter    = 5 * time.Minute        // maximum Retry-After that is honored
+	maxHonored       = 10                     // after Retry-After has set this many delays in a row, the backoff also applies
+	retryAfterSpread = 0.1                    // maximum random delay that is added to Retry-After, as a fraction of Retry-After
+	maxSpread        = 750 * time.Millisecond // maximum delay before a healthy watch resumes; less than firstDelay, so that a page can tell them apart
 
 	requestEvery = time.Second // minimum average time between requests, after a burst
 	requestBurst = 10          // maximum number of requests in a burst
@@ -94,8 +94,8 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// spread returns the delay before a healthy watch resumes: up to 0.5 % of the time that it was open, at most one
-// second. The delay spreads out the requests of clients that lose their watches at the same time. A watch that reached
+// spread returns the delay before a healthy watch resumes: up to 0.5 % of the time that it was open, at most
+// maxSpread. The delay spreads out the requests of clients that lose their watches at the same time. A watch that reached
 // its own timeout needs no delay, because that timeout is already random.
 func (p *policy) spread(open, timeout time.Duration) time.Duration {
 	const tolerance = 2 * time.Second
@@ -160,7 +160,7 @@ func (m *machine) idle() time.Duration {
 	case m.server.bookmarks.Load():
 		return idleBookmarks
 	}
-	return m.timeout + idleGrace
+	return min(m.timeout+idleGrace, idleBookmarks) // another stream may have cleared server.bookmarks during a long watch
 }
 
 // support records which features of a server the streams of a [Client] have discovered. The streams use it
@@ -173,7 +173,7 @@ type support struct {
 
 const (
 	streamsWork     = -1 // a watch after a streaming list was healthy
-	maxStreamFaults = 2  // after this many failures in a row, streams use ordinary lists; a single one may only mean a shutdown
+	maxStreamFaults = 2  // after this many failures in a row, counted over all streams, they use ordinary lists; a single one may only mean a shutdown
 )
 
 // streamsLists reports whether to request streaming lists.

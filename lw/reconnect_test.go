@@ -34,11 +34,11 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	}
 }
 
-// The jitter is 0.5 % of the time that the watch was open, at most one second. It makes clients that lost their
+// The jitter is 0.5 % of the time that the watch was open, at most maxSpread. It makes clients that lost their
 // connections at the same time reconnect at different times.
 func TestResumeHasJitter(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
-		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
+		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: maxSpread,
 	} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.bookmarks("8")
@@ -57,7 +57,7 @@ func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r.policy.random = func() float64 { return 0.5 }
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.opens().pass(4 * shortTimeout)
-	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "a watch that outlasts its timeout must resume with jitter")
+	require.Equal(t, maxSpread/2, r.closes().Delay, "a watch that outlasts its timeout must resume with jitter")
 }
 
 func TestWatchFailures(t *testing.T) {

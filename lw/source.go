@@ -25,9 +25,10 @@ type ListerWatcher[T Keyed] interface {
 	// changes share a resourceVersion, only the event of the last change may contain it. Otherwise a broken stream would
 	// resume there and miss the remaining changes.
 	//
-	// Watch must end after opts.Timeout. The stream cancels a watch that yields nothing for 5 seconds longer than
-	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
-	// minute.
+	// Watch must end after opts.Timeout. The stream cancels a watch that yields nothing for 90 seconds before
+	// WatchStarted, for 10 seconds in a streaming list before Synced, and afterwards for 5 seconds longer than
+	// opts.Timeout, but at most 140 seconds. Once any watch of the Source has yielded a Bookmark, the last limit is always
+	// 140 seconds, so the source must yield a Bookmark every minute.
 	Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error]
 
 	// Source describes the server. Every call returns the same pointer, or nil, which stands for the zero [Source]. A

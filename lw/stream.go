@@ -36,7 +36,7 @@ type Options struct {
 
 	// Warn receives a warning about each interruption that needs attention. The warning contains the cause, the next
 	// request and its delay, and a remedy if there is one. The same cause is logged at most once per minute. Clean closes
-	// and connection errors of healthy watches are not logged. Keys and values alternate in args, as in log/slog, so you
+	// are not logged, and neither are connection errors of healthy watches that then resume, except [ErrSilent]. Keys and values alternate in args, as in log/slog, so you
 	// can set Warn to the Warn method of a slog.Logger. If Warn is nil, the stream logs to slog.Default(), or to
 	// console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).Warn.
 	Warn func(msg string, args ...any)
@@ -54,16 +54,18 @@ type Options struct {
 // Held describes the state that the caller of [Resume] already has. The zero value means that the caller has no state.
 type Held struct {
 	// ResourceVersion is the resourceVersion of the caller's state. The stream starts with a watch from it instead of a
-	// list. If it has expired, the stream relists. "" and "0" start with a list.
+	// list. If Verify is set, the stream first requests one object to check the state. If the resourceVersion has expired,
+	// the stream relists. "" and "0" start with a list.
 	//
-	// If this resourceVersion is newer than the server's, the stream relists after about five minutes without events. If
+	// If this resourceVersion is newer than the server's, the stream relists at once if Verify is set, and otherwise after
+	// about five minutes without events. If
 	// it is older but comes from another server, only Verify can detect this. So save the server's identity with the
 	// state.
 	ResourceVersion string
 
-	// Verify reports whether the caller's state agrees with the server. The stream calls it before it resumes a watch
-	// after a broken connection, because a rebuilt server may have resourceVersions like those of the old one. The
-	// argument `first` is an object that the server returned for the collection, or nil if the collection is empty. If
+	// Verify reports whether the caller's state agrees with the server. The stream calls it before the first watch, and
+	// before it resumes a watch after a broken connection or after five minutes without an event or a bookmark, because a
+	// rebuilt server may have resourceVersions like those of the old one. The argument `first` is an object that the server returned for the collection, or nil if the collection is empty. If
 	// Verify returns false, the stream relists. If Verify is nil, the stream compares only resourceVersions.
 	Verify func(first Keyed) bool
 

@@ -2,8 +2,11 @@ package lwtest
 
 import (
 	"net/http"
+	"strconv"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,6 +25,39 @@ func TestWatchesReportBindings(t *testing.T) {
 	require.Equal(t, "MODIFIED p", e.String())
 	require.Regexp(t, `"spec":\{"nodeName":"n"\},"status":\{"conditions":\[\{"status":"False","type":"Ready"\},`+
 		`\{"lastProbeTime":null,"lastTransitionTime":"[^"]+","status":"True","type":"PodScheduled"\}\]\}`, e.line)
+}
+
+func TestUpdateAfterBindingNamesOnlyKnownManagers(t *testing.T) {
+	s := start(t, nil)
+	_, err := s.Put("pods", `{"metadata":{"name":"p","namespace":"t"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	require.NoError(t, err)
+	a := request(t, "POST", s.URL+"/api/v1/namespaces/t/pods/p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`)
+	require.Equal(t, http.StatusCreated, a.Code, a.Body)
+	pod, err := s.Put("pods", `{"metadata":{"name":"p","namespace":"t","labels":{"a":"b"}},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+	require.NoError(t, err)
+	for entry := range pod.Get("metadata.managedFields").Elements() {
+		require.NotEmpty(t, entry.Get("manager").String(), entry.Raw())
+		require.NotEmpty(t, entry.Get("time").String(), entry.Raw())
+	}
+}
+
+func TestConcurrentPutsOfOneObjectSucceed(t *testing.T) {
+	s := start(t, nil)
+	for round := range 200 {
+		var puts sync.WaitGroup
+		for range 4 {
+			puts.Go(func() {
+				_, err := s.Put("configmaps", configMap("a-"+strconv.Itoa(round), "v"))
+				assert.NoError(t, err)
+			})
+		}
+		puts.Wait()
+	}
+}
+
+func TestGroupWithoutVersions(t *testing.T) {
+	s := start(t, nil)
+	require.NotPanics(t, func() { s.group("gone.example.com") }, "a concurrent request may delete the last CustomResourceDefinition of a group")
 }
 
 func TestOnlyPodsAreBound(t *testing.T) {

@@ -326,7 +326,7 @@ func (s *Server) group(name string) fields {
 	for _, v := range s.versions(name) {
 		versions = append(versions, fields{"groupVersion": groupVersion(name, v), "version": v})
 	}
-	return fields{"name": name, "versions": versions, "preferredVersion": versions[0]}
+	return fields{"name": name, "versions": versions, "preferredVersion": append(versions, fields{})[0]} // a concurrent deletion may have removed the last version
 }
 
 // groups returns the names of all groups except the core group. If core is set, it returns only the core group, whose

@@ -1,5 +1,5 @@
 // Package lwtest provides a Kubernetes API server for tests and demos. The server runs inside the test process and
-// behaves like kube-apiserver v1.36. It serves LIST, WATCH and writes over HTTP, and WATCH over WebSocket, too. It
+// behaves like kube-apiserver v1.37. It serves LIST, WATCH and writes over HTTP, and WATCH over WebSocket, too. It
 // keeps a history with compaction, bookmarks and paging, and injects failures on request.
 //
 // # Use

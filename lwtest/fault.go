@@ -86,7 +86,8 @@ func Expire(n int) Fault {
 
 // ReplaceEvent returns a Fault that forwards n watch events and replaces the next event. It calls with(event) and
 // writes the returned bytes instead of the event, for example half of the event or invalid JSON. A list counts as one
-// event. Over WebSocket, the bytes are raw data: complete frames, partial frames or nothing.
+// event. Over WebSocket, the bytes are raw data: complete frames, partial frames or nothing. A streaming list that
+// [Options.CompressStreamingLists] compresses cannot be replaced.
 //
 // If goOn is true, the watch continues. Otherwise, the response ends as if it were complete, and a WebSocket is cut
 // without a CLOSE frame. If n is negative, with(nil) is called immediately after the WebSocket handshake.

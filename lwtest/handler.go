@@ -202,8 +202,8 @@ func (s *Server) serveDelete(r *http.Request, rt route) (*object, error) {
 // gzipFrom is the size in bytes above which lists are compressed, the same as in kube-apiserver.
 const gzipFrom = 131_072
 
-// fail sends err as a Status if it is an *lw.StatusError. It sends nothing for other errors, because the request has
-// already ended.
+// fail sends err as a Status if it is an *lw.StatusError. It sends nothing for other errors, because the client has
+// disconnected or the server has canceled the request.
 func fail(w http.ResponseWriter, r *http.Request, err error) { failList(w, r, err, "") }
 
 // failList is like fail, but also sends proceed. This is the continue token for the remainder of an expired list.

@@ -202,10 +202,10 @@ func own(old *object, f fields, manager, now string) map[fieldPath]owner {
 	}
 	owners := map[fieldPath]owner{}
 	for p, value := range ownable(f) {
-		if was, ok := before[p]; ok && reflect.DeepEqual(value, was) {
-			owners[p] = old.owners[p]
-		} else {
+		if was, ok := before[p]; !ok || !reflect.DeepEqual(value, was) {
 			owners[p] = owner{manager, now}
+		} else if o, ok := old.owners[p]; ok { // a binding sets fields that have no owner
+			owners[p] = o
 		}
 	}
 	return owners

@@ -144,7 +144,7 @@ func Watches(r Request) bool { return r.Verb == "watch" }
 // maxRequests limits the memory that recorded requests take in a long-running server.
 const maxRequests = 10_000
 
-// Requests returns the matching requests among the latest 10,000, in order of arrival. A nil match selects all
+// Requests returns the matching requests in order of arrival, among the latest 9,000 to 10,000. A nil match selects all
 // requests.
 func (s *Server) Requests(match func(Request) bool) []Request {
 	s.mu.Lock()
@@ -332,7 +332,8 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Close closes the listener and all connections, as in a crash. It returns when all requests have ended. The data
+// Close closes the listener and all connections, as in a crash. It returns when all requests have ended, except
+// HTTP requests behind another listener, which it only cancels. The data
 // stays, and methods such as [Server.Put] still work. [Server.Restart] starts the server again.
 func (s *Server) Close() {
 	s.mu.Lock()

@@ -36,6 +36,9 @@ func (s *Server) Put(resource string, obj any) (*lw.Object, error) {
 	o, err := s.update(res, namespace, text(meta, "name"), goManager, func(*object) fields { return f })
 	if status, ok := err.(*lw.StatusError); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
 		o, err = s.create(res, namespace, f, goManager)
+		if status, ok := err.(*lw.StatusError); ok && status.Reason == "AlreadyExists" { // another Put was faster
+			return s.Put(resource, obj)
+		}
 	}
 	return o.client(res, err)
 }

@@ -44,7 +44,7 @@ export class FakeCluster {
     namespace?: string | undefined
     message?: string | undefined
   }): void
-  /** Ends all interruptions and rejections. All collections relist, except those that have stopped. */
+  /** Ends all interruptions and rejections. The affected collections relist, except those that have stopped. */
   recover(): void
   /** Stops all collections. Later collections use the real server again. */
   close(): void

@@ -19,8 +19,8 @@ var errPath = errors.New("http: the request path must start with a slash, for ex
 // out a part of the list. If the transport accepted it, the missing objects would look deleted.
 var errPartial error = &lw.StatusError{Code: 206, Reason: "PartialContent", Message: "the response is only a part of the resource"}
 
-// isToken reports whether text is valid in an Authorization header. The check is necessary because net/http and fetch
-// quote invalid text in their errors, and so would reveal the token.
+// isToken reports whether text is valid in an Authorization header. The check is necessary because fetch quotes invalid
+// text in its errors, and so would reveal the token. net/http reports invalid text only when it sends a request.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -47,7 +47,8 @@ type Options struct {
 	Proxy string
 
 	// Header contains additional headers for every request, for example Impersonate-User. The User-Agent is "listwatch"
-	// by default. Servers indent lists for a User-Agent that starts with Mozilla/5.0, curl or Wget.
+	// by default. Servers indent lists for a User-Agent that starts with Mozilla/5.0, curl or Wget, unless the
+	// query contains pretty=false, as that of an lw.Client does.
 	Header map[string][]string
 
 	DisableCompression bool // disables gzip-compressed responses

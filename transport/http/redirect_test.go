@@ -4,6 +4,7 @@ package http_test
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -93,6 +94,13 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 			server.take()
 		})
 	}
+}
+
+func TestOriginKeepsBracketsOfIPv6(t *testing.T) {
+	transport, err := lwhttp.New("https://[FD00::1]", nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	require.Equal(t, "http.Transport{https://[fd00::1]:443}", fmt.Sprint(transport))
 }
 
 func TestRedirectOrigins(t *testing.T) {

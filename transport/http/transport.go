@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -318,5 +319,5 @@ func origin(u *url.URL) string {
 	} else if port == "" {
 		port = "80"
 	}
-	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
