@@ -18,7 +18,7 @@ type schema struct{ components, node lw.Value }
 // schema asks the server for the schema of a resource in OpenAPI v3. It returns the zero schema after an error, because
 // the schema only improves messages.
 func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // short, because the watch starts only after this check
 	defer cancel()
 	api := strings.ReplaceAll("/apis/"+r.Group+"/"+r.Version, "/apis//", "/api/")
 	body, err := s.http.Open(ctx, &lw.Request{Path: "/openapi/v3" + api, Accept: "application/json"})

@@ -118,10 +118,11 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	if err := c.recording.validate(flags); err != nil {
 		return err
 	}
-	if c.recording.replay == "" { // a replay needs no resources
-		if err := c.resources.validate(); err != nil {
-			return err
-		}
+	if c.recording.replay == "" && len(split(names)) == 0 { // a replay needs no resources
+		return errors.New("no resource given: specify one, for example pods")
+	}
+	if err := c.resources.validate(); err != nil {
+		return err
 	}
 	// By default, --until in a pipe prints only the result, so that a job that waits for a Secret does not write the
 	// Secret to its log.

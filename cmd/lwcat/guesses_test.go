@@ -126,6 +126,7 @@ var guesses = []struct {
 	// flags
 	{"pods --max-events 1 -o name", 0, "pod/web-0\n", ""},
 	{"pods --count x", 2, "", `--count is "x": expected a number`},
+	{`pods -o diff --only metadata.annotations["x"]`, 2, "", "expected values separated by commas, without quotes"},
 	{"pods --once=maybe", 2, "", `--once is "maybe": expected true or false`},
 	{"pods --timeout 5", 2, "", `--timeout is "5": expected a time with a unit, such as 30s or 5m`},
 	{"pods --diff --once", 0, "…ADDED pods default/web-0", ""},

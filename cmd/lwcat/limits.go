@@ -44,7 +44,7 @@ func (o *rangeOptions) flags(set *pflag.FlagSet) {
 	set.StringVar(&o.resume, "resume", "", "continue where the previous run with the same `FILE` ended, and update the file")
 	set.StringSliceVar(&o.types, "event", nil, "print only events of these `TYPES`: ADDED, MODIFIED or DELETED")
 	set.IntVar(&o.count, "count", 0, "exit after `N` events; --max-events is the same")
-	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if the goal of --until, --count or --once was not reached, otherwise 0")
+	set.DurationVar(&o.timeout, "timeout", 0, "exit after `TIME`, for example 30s or 5m; the exit code is 3 if the goal of --until, --count or --once was not reached or the server did not answer, otherwise 0")
 	set.StringArrayVar(&o.until, "until", nil, "exit when `CONDITION` holds, for example condition=Ready, rollout, status.phase=Running, \"all spec.replicas>1\" or deleted; may be repeated, and then all conditions must hold; see 'lwcat help until'")
 }
 

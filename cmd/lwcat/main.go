@@ -29,7 +29,7 @@ const (
 	exitDone    = 0
 	exitError   = 1 // a permanent error from the server, the network or the output
 	exitUsage   = 2
-	exitTimeout = 3   // the run ended before --until or --count was met, or --timeout ended --once or --wait early
+	exitTimeout = 3   // the run ended before --until or --count was met, or --timeout ended --once early or before the server answered; wait and rollout exit with exitError
 	exitSignal  = 128 // plus the number of the signal that ended the run, as in shells; for example 130 after ^C
 )
 

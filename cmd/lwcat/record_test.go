@@ -2,12 +2,28 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+func TestReplaySelectsWithWhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "events")
+	var lines string
+	for name, phase := range map[string]string{"web-0": "Running", "web-1": "Pending"} {
+		lines += `{"type":"ADDED","time":"2026-11-28T10:15:30Z","resource":"pods","key":"default/` + name + `","resourceVersion":"7","object":{"apiVersion":"v1","kind":"Pod",` +
+			`"metadata":{"namespace":"default","name":"` + name + `","resourceVersion":"7"},"status":{"phase":"` + phase + `"}}}` + "\n"
+	}
+	require.NoError(t, os.WriteFile(file, []byte(lines), 0o600))
+	code, out, errs := lwcat(t, "--replay", file, "--where", "status.phase=Running", "-o", "name")
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, "pod/web-0\n", out)
+	code, _, errs = lwcat(t, "--replay", file, "--where", "nonsense(")
+	require.Equal(t, exitUsage, code, errs)
+}
 
 // TestReplayPrintsSameEvents checks that a replay resumes and relists like the recorded run, with each transport.
 func TestReplayPrintsSameEvents(t *testing.T) {

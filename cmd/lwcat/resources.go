@@ -60,7 +60,7 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 }
 
 // resolve returns the resources named on the command line, without duplicates. If some names are not paths, it requests
-// discovery documents. It calls warn for each group that could not be discovered. namespace applies if no flag selects
+// discovery documents. It calls warn for up to maxWarnings groups that could not be discovered. namespace applies if no flag selects
 // a namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
@@ -104,7 +104,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 	return resources, o.selectEvents(all, resources)
 }
 
-// maxWarnings limits how many names a list in the log contains, because a broken server may have hundreds.
+// maxWarnings limits how many groups that could not be discovered are logged, because a broken server may have hundreds.
 const maxWarnings = 20
 
 func isUnknown(err error) bool {
@@ -166,11 +166,7 @@ func (o *resourceOptions) flags(set *pflag.FlagSet) {
 }
 
 func (o *resourceOptions) validate() error {
-	names := split(o.names)
-	if len(names) == 0 {
-		return errors.New("no resource given: specify one, for example pods")
-	}
-	for _, name := range names {
+	for _, name := range split(o.names) {
 		if strings.HasPrefix(name, "/") {
 			if _, err := o.fromPath(name); err != nil {
 				return err

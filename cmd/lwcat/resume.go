@@ -158,8 +158,8 @@ func (f *resumeFile) commit() {
 	f.pending = f.pending[:0]
 }
 
-// errShared reports that another process has written the resume file.
-var errShared = errors.New("another lwcat process wrote to the file: use a separate file for each run")
+// errShared reports that another process has written or removed the resume file.
+var errShared = errors.New("another process wrote or removed the file: use a separate file for each run")
 
 // save replaces the file with a snapshot of the store. If another process has written the file since the last save,
 // save returns errShared instead of overwriting the other run's state.

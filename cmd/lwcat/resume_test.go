@@ -90,7 +90,7 @@ func TestResumeFileIsNotShared(t *testing.T) {
 	require.NoError(t, err)
 	stop(errInterrupted)
 	require.Equal(t, exitError, <-ended)
-	require.Contains(t, errs.String(), path+": another lwcat process wrote to the file")
+	require.Contains(t, errs.String(), path+": another process wrote or removed the file")
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(kept), string(left))

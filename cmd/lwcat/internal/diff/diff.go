@@ -185,7 +185,7 @@ func (p Path) startsWith(path Path) bool {
 		return false
 	}
 	for i, step := range path {
-		if p[i] != step && (p[i] != "[*]" || step[0] != '[') {
+		if p[i] != step && (p[i] != "[*]" || !strings.HasPrefix(step, "[")) {
 			return false
 		}
 	}

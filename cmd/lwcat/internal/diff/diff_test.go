@@ -74,6 +74,9 @@ func TestFilter(t *testing.T) {
 	filter, err := NewFilter(nil, []string{"metadata.annotations.b"})
 	require.NoError(t, err)
 	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(value(t, `{"metadata":{}}`), value(t, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`), filter)), "the filter must also apply within a new object")
+	filter, err = NewFilter(nil, []string{"spec[*].x"})
+	require.NoError(t, err)
+	require.NotEmpty(t, Compare(value(t, `{"spec":{"":1}}`), value(t, `{"spec":{"":2}}`), filter), "a member may have an empty name")
 	for _, text := range []string{"", "a..b", "a.", "a[", "a[].b", `a\`} {
 		_, err := NewFilter(nil, []string{text})
 		require.ErrorContains(t, err, "is not a path such as status.conditions[*].message")

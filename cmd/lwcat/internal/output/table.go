@@ -174,8 +174,8 @@ func since(now time.Time, timestamp string) string {
 	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
 }
 
-// eventRow returns the row for an Event from the core group or from events.k8s.io. It has the same columns as
-// kubectl events.
+// eventRow returns the row for an Event from the core group or from events.k8s.io. After the time and
+// the type of the change, it has the columns of kubectl events.
 func eventRow(e *Event, opts *Options) (r row) {
 	of := e.Object.Get("")
 	last := first(of, "series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime")
