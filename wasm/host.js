@@ -13,7 +13,7 @@ import { parseResource } from './resources.js'
  * A Client receives the records of one collection.
  * @typedef {object} Client
  * @property {(bytes: Uint8Array) => void} records applies records and must not keep the bytes
- * @property {(error: ListWatchError) => void} failed stops the collection
+ * @property {(error: ListWatchError) => void} failed reports that the watch has ended; after a crash, the collection opens again
  * @property {(() => string | Promise<string>) | undefined} [token] returns a bearer token; defined if `spec.asks` is true
  */
 /**

@@ -21,7 +21,7 @@ let connecting
 let ready
 /** @type {Link | undefined} undefined before `init` has succeeded and after a failure */
 let link
-/** @type {InitOptions} the options of the last call to `init`; `listWatch` uses them to load the module again after a failure */
+/** @type {InitOptions} the options of the last call to `init` that was not ignored; `listWatch` uses them to load the module again after a failure */
 let last = {}
 
 /**

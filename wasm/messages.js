@@ -24,9 +24,9 @@ export const PROTOCOL = 1
  *   | { type: 'close', collection: number }
  *   | { type: 'wake' }
  * )} FromPage
- * `hello` is the first message. It names a lock that the page holds while it is alive. The answer names the lock of the
- * worker. `load` loads the WASM module. The page sends the other messages after the answer to `load`. `wake` makes all
- * collections check their connections.
+ * `hello` is the first message. It names a lock that the page holds while it is alive, and the answer names the worker's lock,
+ * or "" if there is none. `load` loads the WASM module. The page sends the other messages after the answer to `load`. `wake`
+ * makes all collections check their connections.
  *
  * @typedef {(
  *   | { type: 'records', collection: number, bytes: Uint8Array }
@@ -35,7 +35,7 @@ export const PROTOCOL = 1
  *   | { type: 'token', id: number, collection: number }
  *   | { type: 'replay', id: number, collection: number }
  * )} FromWorker
- * `failed` stops one collection. `broken` stops all collections of the page, because the worker received an unknown message.
+ * `failed` ends the watch of one collection. `broken` ends all watches of the page, because the worker could not handle a message.
  * `token` asks for a bearer token. `replay` asks for records that recreate the collection. They arrive as `part` messages.
  *
  * @typedef {(
@@ -117,7 +117,7 @@ export class Channel {
    * Sends a call. The promise resolves with the answer's value, or with its parts if it has no value.
    * @template {Call<Out> & { type: keyof Answers }} C
    * @param {C} message
-   * @param {number} [timeout] the longest time without a message from the other side, in milliseconds. Default: no limit.
+   * @param {number} [timeout] the longest wait for the answer or its next part, in milliseconds. Default: no limit.
    * @returns {Promise<Answers[C['type']]>}
    */
   call(message, timeout) {

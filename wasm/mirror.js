@@ -209,7 +209,7 @@ export class Mirror {
     if (code === 'turns') return this.#setTurns(cause)
     this.resuming = undefined
     if (kind === STOPPED) return this.#setPhase('stopped', { cause, retryAt: undefined })
-    // The shortest backoff is 800 ms. A shorter delay means that a healthy watch was closed cleanly and resumes soon.
+    // The shortest backoff is 800 ms (lw/policy.go). A shorter delay means that a healthy watch was closed cleanly and resumes soon.
     if (code === 'closed' && Number(delay) < 800 && !relist && this.#now.phase === 'live') {
       const timeout = this.#now.cause?.code === 'turns' ? TURN_TIMEOUT : RESUME_TIMEOUT
       this.resuming = { cause, timeout }

@@ -137,7 +137,7 @@ export class Persistence {
       else objects.delete([this.#name, key])
     }
     this.#changed.clear()
-    if (this.#version) writing.objectStore(VERSIONS).put({ version: this.#version, at: this.#lastEventAt }, this.#name)
+    writing.objectStore(VERSIONS).put({ version: this.#version, at: this.#lastEventAt }, this.#name)
     await new Promise((resolve, reject) => {
       writing.oncomplete = resolve
       writing.onabort = () => reject(writing.error)

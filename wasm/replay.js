@@ -22,7 +22,7 @@ export function* replay(mirror, unknown) {
   let batch = listing || synced ? [[RESET]] : []
   for (const item of items) {
     batch.push([mirror.isStale(item) ? SAVED : ADDED, ...fieldsOf(item)])
-    if (batch.length < 50) continue
+    if (batch.length < 50) continue // as in outbox.go, so that the page can handle other events in between
     yield encode(batch)
     batch = []
   }

@@ -165,7 +165,7 @@ class Group {
       }
     }
     if (failure) throw failure
-    return answers.length ? Promise.any(answers) : ''
+    return answers.length ? Promise.any(answers).catch((/** @type {AggregateError} */ { errors }) => { throw errors[0] }) : ''
   }
 
   /** @param {Member} client */

@@ -104,7 +104,7 @@ export class FakeCluster {
     fail(this.#resource(idOf(resource)), { status, message, namespace })
   }
 
-  /** Ends all interruptions and rejections. All collections relist, except those that have stopped. */
+  /** Ends all interruptions and rejections. The affected collections relist, except those that have stopped. */
   recover() {
     this.#down = undefined
     for (const resource of this.#resources.values()) {
@@ -154,7 +154,7 @@ export class FakeCluster {
 
 /** @param {FakeResource} resource @param {Failure} failure */
 function fail(resource, failure) {
-  resource.failures.push(failure)
+  resource.failures.unshift(failure) // the latest one applies
   for (const watch of [...resource.watches]) {
     if (watch.failure) watch.fail(watch.failure)
   }

@@ -1,4 +1,4 @@
-// Watches the events about an object, and the names of the namespaces.
+// Watches the events about an object, the objects that it owns, and the names of the namespaces.
 
 import { fieldsOf } from './columns/fields.js'
 import { ListWatchError, listWatch } from './listwatch/index.js'

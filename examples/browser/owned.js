@@ -35,9 +35,10 @@ export function ownedBy(kind, resources) {
  * @param {Kube} object
  */
 export function selectorOf({ spec }) {
-  const { matchLabels, matchExpressions = [] } = spec?.selector ?? {}
-  if (!matchLabels && !matchExpressions.length) return undefined
-  const labels = Object.entries(matchLabels ?? {}).map(([name, value]) => `${name}=${value}`)
+  const { matchLabels, matchExpressions = [], ...plain } = spec?.selector ?? {} // a ReplicationController's selector consists of the labels themselves
+  const pairs = Object.entries({ ...plain, ...matchLabels })
+  if (!matchLabels && !pairs.length && !matchExpressions.length) return undefined
+  const labels = pairs.map(([name, value]) => `${name}=${value}`)
   return [...labels, ...matchExpressions.map((/** @type {Kube} */ { key, operator, values = [] }) => {
     const list = `(${values.join(',')})`
     return /** @type {Record<string, string>} */ ({ In: `${key} in ${list}`, NotIn: `${key} notin ${list}`, Exists: key, DoesNotExist: `!${key}` })[operator]

@@ -128,6 +128,24 @@ test('a page deletes objects saved from a first list that an earlier page left i
   assert.deepEqual((await open()).keys(), ['default/fresh'])
 })
 
+test('an incomplete list that replaces damaged objects is not restored', async () => {
+  const early = await open()
+  early.save(...first(added('a', 1)))
+  await savedKeys('default/a')
+  early.saved.close()
+  const db = await done(indexedDB.open('listwatch'))
+  const objects = db.transaction('objects', 'readwrite').objectStore('objects')
+  const [row] = await done(objects.getAll())
+  await done(objects.put({ ...row, fields: ['damaged'] }))
+  db.close()
+  const next = await open()
+  assert.equal(next.loaded, false)
+  next.save([RESET], [ADDED, 'default/b', '', 'uid', '1', 'sum', '{}']) // the first page of a list
+  await savedKeys('default/b')
+  next.saved.close()
+  assert.equal((await open()).loaded, false)
+})
+
 test('a first list replaces only the saved objects of its own collection', async () => {
   const pods = await open(), nodes = await open({ resource: 'nodes' })
   pods.save(...first(added('pod', 1)))

@@ -320,6 +320,20 @@ test('a tab that fails to return a token within a second is asked last from then
   wake('late')
 })
 
+test('the error of a token function that fails late is reported', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { engine, host } = shared()
+  let fail
+  host.open(oneUser(), { ...client(), token: () => new Promise((resolve, reject) => { fail = reject }) })
+  await settled()
+  const token = engine.started[0].sink.token()
+  await settled()
+  t.mock.timers.tick(1000)
+  await settled()
+  fail(new Error('the login expired'))
+  await assert.rejects(token, /the login expired/)
+})
+
 test('a failed watch is reported to current and joining clients, and the next client gets a new watch', async () => {
   const { engine, host } = shared()
   const failures = []

@@ -134,6 +134,8 @@ test('a rejection interrupts a loaded collection without stopping it, and does n
   await Promise.all([a.synced, b.synced])
   cluster.reject('pods', 403, { namespace: 'a' })
   assert.deepEqual([a.state.phase, b.state.phase], ['stale', 'live'])
+  cluster.reject('pods', 500, { namespace: 'a' })
+  assert.equal(a.state.cause.status, 500, 'the latest rejection must apply')
   cluster.recover()
   assert.equal(a.state.phase, 'live')
 })

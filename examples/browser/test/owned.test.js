@@ -53,6 +53,7 @@ test('a controller owns objects directly or through another controller', () => {
 test('the selector of a controller is converted to a label selector', () => {
   const selector = { matchLabels: { app: 'web', tier: 'a' }, matchExpressions: [{ key: 'x', operator: 'In', values: ['1', '2'] }, { key: 'y', operator: 'NotIn', values: ['3'] }, { key: 'z', operator: 'Exists' }, { key: 'w', operator: 'DoesNotExist' }] }
   assert.equal(selectorOf({ spec: { selector } }), 'app=web,tier=a,x in (1,2),y notin (3),z,!w')
+  assert.equal(selectorOf({ spec: { selector: { app: 'web' } } }), 'app=web') // of a ReplicationController
   assert.equal(selectorOf({ spec: {} }), undefined)
   assert.equal(selectorOf({}), undefined)
 })
