@@ -28,7 +28,8 @@ type ListerWatcher[T Keyed] interface {
 	// Watch must end after opts.Timeout. The stream cancels a watch that yields nothing for 90 seconds before
 	// WatchStarted, for 10 seconds in a streaming list before Synced, and afterwards for 5 seconds longer than
 	// opts.Timeout, but at most 140 seconds. Once any watch of the Source has yielded a Bookmark, the last limit is always
-	// 140 seconds, so the source must yield a Bookmark every minute.
+	// 140 seconds, so the source must yield a Bookmark every minute. If a check after a broken connection has shown a newer
+	// object, the limit is 5 seconds until the watch yields that change.
 	Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error]
 
 	// Source describes the server. Every call returns the same pointer, or nil, which stands for the zero [Source]. A
