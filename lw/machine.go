@@ -336,7 +336,8 @@ func (m *machine) completeList(now moment, version string) {
 	m.startWatch(now)
 }
 
-// startWatch makes the machine watch. `heard` is the last sign of the server, or the last check, even if it failed.
+// startWatch makes the machine watch. `heard` is the time of the last response from the server, or
+// of the last check, even if the check failed.
 func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }

@@ -37,6 +37,7 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 // The jitter is 0.5 % of the time that the watch was open, at most maxSpread. It makes clients that lost their
 // connections at the same time reconnect at different times.
 func TestResumeHasJitter(t *testing.T) {
+	require.Less(t, maxSpread, firstDelay, "a page takes a delay of firstDelay or more for a failure")
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: maxSpread,
 	} {
