@@ -44,7 +44,7 @@ function available() {
 }
 
 /**
- * @param {Mode[]} modes the module starts in the first one, or in a later one if its worker cannot be started
+ * @param {Mode[]} modes in the order in which to try them; a mode fails if its worker cannot be started
  * @param {Pick<InitOptions, 'wasm' | 'worker'>} sources
  * @param {() => void} failed
  * @returns {Promise<Link>}
@@ -62,7 +62,7 @@ async function begin([mode, ...others], sources, failed) {
 }
 
 /**
- * Starts the module on this thread. Only this function imports its code, so that other pages do not load it.
+ * Starts the module on this thread. The code for it is imported only here, so that pages with a worker do not load it.
  * @param {InitOptions['wasm']} wasm
  */
 async function startLocal(wasm) {

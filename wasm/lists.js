@@ -102,7 +102,7 @@ function mergeStates(snapshots) {
 /** @type {Set<Shared>} */
 const opened = new Set()
 
-/** Returns the open collection that a component can join. If it is stopped and unused, its error may be out of date. @param {Part} part */
+/** Returns the open collection that a component can join, but no unused stopped one, whose error may be out of date. @param {Part} part */
 const find = ({ name, options: { token } }) => [...opened].find((shared) => shared.name === name && shared.token === token && (shared.lists.size || !shared.isStopped))
 
 /** A collection that mounted components share, or that is kept open for a component that mounts soon. */

@@ -26,7 +26,7 @@ export function* replay(mirror, unknown) {
     yield encode(batch)
     batch = []
   }
-  // SYNCED has a resourceVersion only between a list from the server and its watch. Without one, the receiver becomes stale.
+  // After a list and before its watch opens, SYNCED contains the list's resourceVersion. Otherwise SYNCED makes the receiver stale.
   if (synced && !unknown) batch.push([SYNCED, phase === 'listing' ? resourceVersion : ''])
   if (progress) batch.push([PAGE, String(progress.remaining ?? 0), progress.remaining === undefined ? 'more' : ''])
   if (phase === 'live') batch.push([LIVE, ''])
