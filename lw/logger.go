@@ -98,6 +98,8 @@ func remedyOf(err error) string {
 		return "set Options.NoStreamingList: the server does not complete streaming lists"
 	case err == ErrSilent:
 		return "check the network; if this repeats, a proxy may be buffering the stream"
+	case statusCode(err) == 502, statusCode(err) == 504: // sent by a proxy
+		return "check whether the server behind the proxy is running, and the proxy's address for it"
 	case faultOf(err) == connection:
 		return "check the server's address and the network"
 	}

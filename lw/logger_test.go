@@ -100,6 +100,8 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check(403, "grant the user the list and watch verbs on this resource")
 	check(404, "check the group, the version and the plural: this server has no such resource")
 	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
+	check(502, "check whether the server behind the proxy is running, and the proxy's address for it")
+	check(503, "check the server's address and the network")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
 	require.Equal(t, "check the URL: the response is not a list", remedyOf(&jsonscan.SyntaxError{Err: ErrNotList}))

@@ -128,7 +128,10 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 }
 
 // warn sends a warning of the stream to the host. The pages log it, because nobody reads the console of a shared worker.
-func (c *collection) warn(msg string, args ...any) { c.send(warning, forJS(jsx.LogText(msg, args...))) }
+func (c *collection) warn(msg string, args ...any) {
+	cause, _ := args[1].(string) // args starts with "cause" and its text
+	c.send(warning, forJS(jsx.LogText(msg, append(args, "url", c.url)...)), cause)
+}
 
 func (c *collection) stringField(name string) string { return c.command.Get(name).String() }
 

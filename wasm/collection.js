@@ -7,7 +7,7 @@ import { ADDED, DELETED, SAVED, MODIFIED, SYNCED, UNSAVED, WARNING, decode } fro
 import { Mirror } from './mirror.js'
 import { Change, Changes } from './change.js'
 import { Snapshot } from './snapshot.js'
-import { interrupted, replay } from './replay.js'
+import { replay } from './replay.js'
 import { callSafely, report } from './report.js'
 import { ListWatchError } from './error.js'
 
@@ -130,7 +130,7 @@ export class Collection {
   retry() {
     const { phase, cause } = this.state
     if (phase !== 'stopped') this.#link?.wake()
-    else if (cause) this.#reopen(cause) // close() sets no cause
+    else if (cause) this.#reopen() // close() sets no cause
   }
 
   close() {
@@ -221,15 +221,14 @@ export class Collection {
     else this.#fail(error)
   }
 
-  /** Opens the collection again, and keeps its objects until the new watch has sent all objects. @param {ListWatchError} cause */
+  /** Opens the collection again, and keeps its objects until the new watch has sent all objects. @param {ListWatchError} [cause] */
   #reopen(cause) {
     this.#end?.()
     if (this.#stopped) this.#synced = undefined // may be rejected
     this.#end = this.#stopped = this.#failure = this.#last = undefined
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, ['']) // clears the error of the previous watch; the new one tries to save again
-    const [kind, ...fields] = interrupted(cause, undefined, '1')
-    this.#apply(kind, fields)
+    this.#mirror.restart(cause)
     this.#expectResume()
     this.#notifySoon()
     this.#begin()

@@ -218,6 +218,16 @@ export class Mirror {
     this.#setPhase(this.#disconnected, { cause, retryAt: delay ? Date.now() + Number(delay) : undefined })
   }
 
+  /**
+   * Begins again without a watch. After a crash, the cause explains why. There is none after retry(), because an application
+   * would show the old error until the new attempt has succeeded.
+   * @param {ListWatchError} [cause]
+   */
+  restart(cause) {
+    this.resuming = undefined
+    this.#setPhase(this.#disconnected, { cause, retryAt: undefined })
+  }
+
   /** Records that the watch waits for its turn. It does not hide the cause of an interruption. @param {ListWatchError} cause */
   #setTurns(cause) {
     if (this.resuming) this.resuming = { ...this.resuming, timeout: TURN_TIMEOUT }

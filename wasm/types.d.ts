@@ -306,8 +306,9 @@ export interface ListWatch<T = KubernetesObject, I extends string = string> exte
    */
   [Symbol.asyncIterator](): AsyncGenerator<Change<T>, void, undefined>
   /**
-   * Tries again at once. It reopens a collection that has failed, for example with 401, 403 or 404, and keeps its objects as
-   * stale until the new list is complete. `synced` is then a new promise. During an interruption, it does the same as `wake`.
+   * Tries again at once. It reopens a collection that has failed, for example with 401, 403 or 404: it clears the error, and
+   * keeps the objects as stale until the new list is complete. `synced` is then a new promise. During an interruption, it
+   * does the same as `wake`.
    */
   retry(): void
   /** Stops the watch. The objects stay readable. */

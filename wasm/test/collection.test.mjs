@@ -468,7 +468,7 @@ test('retry() reopens a failed collection, whose objects are stale until the new
   await assert.rejects(failed, { code: 'forbidden' })
   assert.deepEqual([collection.state.phase, host.ended], ['stopped', 1])
   collection.retry()
-  assert.deepEqual([collection.state.phase, collection.state.cause.code, collection.state.cause.status, collection.state.retryAt], ['waiting', 'forbidden', 403, undefined])
+  assert.deepEqual([collection.state.phase, collection.state.cause, collection.state.retryAt], ['waiting', undefined, undefined])
   const retried = collection.synced
   assert.notEqual(retried, failed)
   await new Promise(setImmediate)
@@ -521,6 +521,22 @@ test('trace receives each step and the warnings, which otherwise appear in the c
   }
   assert.deepEqual(steps, ['list ', 'page 3', 'synced 9', 'live 9', 'bookmark 10', 'switched a proxy', 'interrupted network: no answer', 'warning the stream was interrupted', 'stopped forbidden: listwatch: 403'])
   assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), ['the stream was interrupted'])
+})
+
+test('collections that warn about the same cause are logged once per minute, and other warnings always', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1 })
+  const { report } = await import('../report.js?outage'), warn = t.mock.method(console, 'warn', () => {})
+  const fail = (name, cause) => report(WARNING, [`${name}: ${cause}`, cause])
+  for (const name of ['pods', 'nodes']) {
+    fail(name, 'no answer')
+    fail(name, '403')
+  }
+  t.mock.timers.tick(59_999)
+  fail('jobs', 'no answer')
+  t.mock.timers.tick(1)
+  fail('jobs', 'no answer')
+  for (let i = 0; i < 2; i++) report(WARNING, ['the worker is gone'])
+  assert.deepEqual(warn.mock.calls.map(({ arguments: [text] }) => text), ['pods: no answer', 'pods: 403', 'jobs: no answer', 'the worker is gone', 'the worker is gone'])
 })
 
 test('an error in trace is reported, and does not affect the collection', async (t) => {

@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	answer = 10 * time.Second // timeout of a WebSocket handshake; a timeout counts as a rejection
-	again  = 2 * time.Minute  // time from a rejection to the next handshake, because the server or a proxy may have changed
+	// answer is the timeout of a WebSocket handshake, and a timeout counts as a rejection. Some proxies never answer, for example
+	// Vite's without the option ws: true. Other watches wait meanwhile, so the timeout is shorter than that of a request.
+	answer = 5 * time.Second
+	again  = 2 * time.Minute // time from a rejection to the next handshake, because the server or a proxy may have changed
 )
 
 var errNoAnswer error = &unsupported{"the server did not respond to the WebSocket handshake"}
