@@ -31,8 +31,8 @@ const SHORT_WAIT = 5000, LONG_WAIT = 20_000
 export async function startWorker(mode, wasm, script, failed, replaceable, attempts = mode === 'shared' ? 2 : 1) {
   /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   const opened = new Map()
-  // A dedicated worker needs no lock, because it ends with the page.
-  const pageLock = mode === 'shared' ? await holdLifetimeLock().catch((error) => { throw new NotStarted(mode, script ?? 'worker.js', error) }) : undefined
+  /** @type {Awaited<ReturnType<typeof holdLifetimeLock>> | undefined} */
+  let pageLock
   /** @type {ListWatchError | undefined} */
   let failure
   let answered = false, ready = false, last = 0 // the number of the last collection
@@ -87,11 +87,16 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
 
   const timeout = attempts > 1 || (mode === 'shared' && replaceable) ? SHORT_WAIT : LONG_WAIT
   try {
-    const workerLock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: pageLock?.name ?? '' }, timeout).finally(() => {
+    // The worker starts while the page waits for its lock. A dedicated worker needs no lock, because it ends with the page.
+    if (mode === 'shared') pageLock = await holdLifetimeLock().catch((error) => { throw new NotStarted(mode, url, error) })
+    if (failure) pageLock?.release()
+    const greeted = channel.call({ type: 'hello', protocol: PROTOCOL, lock: pageLock?.name ?? '' }, timeout).finally(() => {
       answered = !failure
     })
-    if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
-    await channel.call({ type: 'load', wasm })
+    // The worker loads the module before it has answered the greeting, because its lock takes some time, too.
+    await Promise.all([greeted.then((workerLock) => {
+      if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
+    }), channel.call({ type: 'load', wasm })])
     ready = true
     return link
   } catch (error) {

@@ -1,6 +1,7 @@
 // Tests the lifecycle of workers as pages observe it. The simulated workers run worker.js with the WASM module of
 // trap.mjs.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
 import { Engine } from '../engine.js'
@@ -61,6 +62,7 @@ test('a page that gets no answer from a shared worker connects once more', async
   const loading = page.init({ mode: 'shared', wasm: trap })
   await until(() => at.started.length === 1)
   at.shared = 'works'
+  for (let i = 0; i < 100; i++) await turn()
   t.mock.timers.tick(5000)
   for (let i = 0; i < 100; i++) await turn()
   assert.equal(at.started.length, 2, 'the page must connect again')
@@ -311,11 +313,21 @@ test('a page in a frame without lock permission does not use locks', async (t) =
   assert.deepEqual(at.started.map(([kind]) => kind), ['shared'])
 })
 
-test('the shared worker does not start if a lock request fails for an unknown reason', async (t) => {
-  const at = browser(t), page = await at.page()
+test('a page disconnects from the shared worker if a lock request fails for an unknown reason', async (t) => {
+  let closed
+  const messages = [], at = browser(t, { shared(port) { port.onmessage = ({ data }) => messages.push(data); closed = once(port, 'close') } }), page = await at.page()
   at.locks.request = async () => { throw new Error('the lock manager is broken') }
   await assert.rejects(page.init({ wasm: trap, mode: 'shared' }), { name: 'ListWatchError', message: /the lock manager is broken/ })
-  assert.equal(at.started.length, 0)
+  await closed
+  assert.deepEqual([messages, at.started.length], [[], 1])
+})
+
+test('a page loads the module before the worker has answered its greeting', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const messages = [], at = browser(t, { shared: (port) => { port.onmessage = ({ data }) => messages.push(data.type) } }), page = await at.page()
+  page.init({ wasm: trap, mode: 'shared' }).catch(() => {}) // the worker never answers
+  await until(() => messages.length)
+  assert.deepEqual(messages, ['hello', 'load'])
 })
 
 for (const [words, how, kinds] of [
@@ -414,7 +426,7 @@ test('a page and a worker with different protocol versions do not connect', asyn
 
 test('a page that a worker rejects because of its version does not try another worker type', async (t) => {
   const at = browser(t)
-  at.shared = (port) => new Channel(port, { hello() { throw Object.assign(new Error('reload the page'), { code: 'load' }) } }, assert.fail)
+  at.shared = (port) => new Channel(port, { hello() { throw Object.assign(new Error('reload the page'), { code: 'load' }) }, load() {} }, assert.fail)
   const page = await at.page()
   await assert.rejects(page.init(), { code: 'load', message: 'reload the page' })
   assert.equal(at.started.length, 1)
@@ -493,9 +505,9 @@ test('a failed connection removes its listeners from the page', async (t) => {
     })
   }
   const { page } = await opened(at)
+  at.shared = (port) => new Channel(port, { hello: () => '', load() {}, open() {}, wake: () => woken.push('woken') }, assert.fail)
   at.workers[0].onerror({ message: 'gone' })
   assert.deepEqual(signals.map(({ aborted }) => aborted), [true, true, true])
-  at.shared = (port) => new Channel(port, { hello: () => '', load() {}, open() {}, wake: () => woken.push('woken') }, assert.fail)
   await page.init()
   at.events.dispatchEvent(new Event('online'))
   for (let i = 0; i < 5; i++) await turn()
