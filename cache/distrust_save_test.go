@@ -52,6 +52,21 @@ func TestSaveRemembersThatStoreMustRelist(t *testing.T) {
 	}
 }
 
+// After ResumeFrom, the store lacks the objects that have not changed since. A process that restored it as complete would
+// miss them until they change.
+func TestSaveAfterResumeFromMakesNextRunList(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
+		s.informer.ResumeFrom("10")
+		require.Equal(t, "restored +a/x@12", s.run("watch +a/x@12"))
+		next := saveAndRestore(t, s)
+		require.Equal(t, "+a/x@12 restored +a/y@7 ok", next.run("list@13 a/x@12 a/y@7"))
+
+		s.store.Snapshot() // a cached snapshot must not hide that the list has completed the store
+		s.run("watch !expired", "list@12 a/x@12")
+		require.Equal(t, "+a/x@12 restored +a/z@14", saveAndRestore(t, s).run("watch +a/z@14"))
+	})
+}
+
 // If the store must relist anyway, Save must succeed even if an object could not be decoded. Otherwise, an older file
 // would remain.
 func TestSaveOfDistrustedStoreIgnoresDecodeErrors(t *testing.T) {

@@ -59,8 +59,9 @@ func (c collection) with(origin string) collection {
 // address, add the UID of the kube-system namespace. Change origin whenever the codec changes, because the server does
 // not resend unchanged objects.
 //
-// After resourceVersions ran backwards, for example because a backup was restored, a store must relist. If the store
-// has not relisted yet, Save records this, and the run after Restore relists.
+// After resourceVersions ran backwards, for example because a backup was restored, a store must relist. After
+// [Informer.ResumeFrom], it lacks the objects that have not changed since. If the store has not relisted yet, Save
+// records this, and the run after Restore relists.
 //
 // Save streams the objects and does not buffer the whole state. It returns an error if w fails, if the first list is
 // not complete, or if the store lacks objects that could not be decoded. Restore rejects incomplete output. Package

@@ -17,7 +17,7 @@ type Snapshot[T any] struct {
 	state      state[T]
 	indexes    []any // a frozen *Index for each index of the store
 	incomplete bool  // some objects are missing or outdated, because they could not be decoded
-	distrusted bool  // the store must relist, see Store.distrust
+	distrusted bool  // the store must relist, see Store.distrust and Store.partial
 }
 
 // Snapshot returns the last complete state of the store. During a list, this is the state before the list, so during
@@ -41,7 +41,7 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 		return taken
 	}
 	taken := &Snapshot[T]{
-		store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, distrusted: s.distrusted, indexes: make([]any, len(s.indexes)),
+		store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, distrusted: s.distrusted || s.partial, indexes: make([]any, len(s.indexes)),
 	}
 	for i, index := range s.indexes {
 		taken.indexes[i] = index.freeze(&taken.state.objects)

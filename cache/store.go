@@ -52,7 +52,7 @@ type Store[T any] struct {
 	listedCount int         // number of objects in the current list
 	listedSlots []uint64    // bitmap of the slots whose objects are in the current list; endList deletes the other objects
 	initial     bool        // the current list is the first list, so that its changes have Change.Initial
-	partial     bool        // the run began with Informer.ResumeFrom, so the store does not contain unchanged objects, and verify must not expect them
+	partial     bool        // the run began with Informer.ResumeFrom, so the store lacks the objects that have not changed since; verify must not expect them, and Save must not call the store complete
 	restored    bool        // the objects come from a saved state; Synced stays open until the server has confirmed them
 	changes     []Change[T] // changes of the last write; the next write reuses the array
 	writing     bool        // a write is in progress or was interrupted by a panic; after a panic, the next write must keep the earlier changes

@@ -87,7 +87,9 @@ func (i *Informer[T]) replay(ctx context.Context, trace *lw.Trace, step func(lw.
 			return false
 		}
 	}
+	i.store.mu.Lock()
 	i.store.partial = i.restored.partial
+	i.store.mu.Unlock()
 	proceed := send(lw.Event[T]{Type: lw.Restored, ResourceVersion: i.restored.version})
 	if i.restored.version == "" { // the saved store had to relist, see Save
 		i.store.mu.Lock()

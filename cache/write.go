@@ -92,8 +92,8 @@ func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
 			s.endList()
 			s.restored = true
 		case lw.Synced:
-			s.partial = false
 			s.endList()
+			s.partial = false
 			s.markSynced()
 		case lw.WatchStarted:
 			if s.restored {
@@ -139,7 +139,7 @@ func (s *Store[T]) endList() {
 		})
 		maps.DeleteFunc(s.decodeErrors, func(_ lw.Key, failure decodeFailure) bool { return failure.list != s.lists })
 	}
-	changed := s.changedByList || s.distrusted // a snapshot that was taken while the store was distrusted must not be returned again
+	changed := s.changedByList || s.distrusted || s.partial // Snapshot must not return a snapshot again that says that the store must relist
 	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
 	if changed {
 		s.invalidate()

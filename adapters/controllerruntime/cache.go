@@ -88,7 +88,7 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 	kinds := map[schema.GroupVersionKind]bool{}
 	for object, by := range opts.ByObject {
 		if kind, err := apiutil.GVKForObject(object, opts.Scheme); err == nil {
-			kinds[kind] = shares(by.UnsafeDisableDeepCopy, by.Namespaces)
+			kinds[kind] = kinds[kind] || shares(by.UnsafeDisableDeepCopy, by.Namespaces)
 		}
 	}
 	all := shares(opts.DefaultUnsafeDisableDeepCopy, opts.DefaultNamespaces)

@@ -50,7 +50,7 @@ func compareOnServer(ctx context.Context) error {
 		err := harness.Run(ctx, "real", task{Kubeconfig: t.Kubeconfig, Listwatch: true}, &ours)
 		running.Wait()
 		if err := errors.Join(err, failed); err != nil {
-			return nil, fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+			return nil, errors.Join(err, context.Cause(ctx)) // a failed writer ends both processes
 		}
 		return harness.Figures{listwatchName: ours["CPU time"], clientGoName: theirs["CPU time"], "events": ours["events"]}, nil
 	})

@@ -207,7 +207,7 @@ func (l *link) mend() {
 func (l *link) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	query, _ := url.ParseQuery(req.Query) // cannot fail, because the client has encoded the query
 	l.mu.Lock()
-	l.asked = append(l.asked, query)
+	l.asked = append(l.asked, maps.Clone(query))
 	open := l.open
 	l.mu.Unlock()
 	if open.Err() != nil {
