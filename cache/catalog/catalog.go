@@ -326,13 +326,15 @@ func (c *Catalog) Add(of Type, settings *Settings) error {
 }
 
 // Remove stops following a type and drops its objects. Loops over [Catalog.Changes] receive no Deleted changes. Remove
-// waits until the stream has ended. Only [Catalog.Add] follows the type again.
+// waits until the stream has ended. Only [Catalog.Add] follows the type again. A loop over Changes may call Remove.
 func (c *Catalog) Remove(of Type) {
 	c.mu.Lock()
 	n := c.collections[of]
 	c.removed[of] = true
 	if n != nil {
+		close(n.removed)
 		n.forget()
+		c.ended = slices.DeleteFunc(c.ended, func(each *collection) bool { return each == n }) // removed here, so that Remove waits for it
 	}
 	c.mu.Unlock()
 	if n != nil {

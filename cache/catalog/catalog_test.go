@@ -821,3 +821,98 @@ func TestLostNamespaceKeepsObjects(t *testing.T) {
 		require.Len(t, *changes, 3, "two objects and the mark")
 	})
 }
+
+// forbidCluster adds the namespaces a, b and c, each with a Pod, and denies lists of all Pods.
+func forbidCluster(t *testing.T) func(*lwtest.Server) {
+	return func(server *lwtest.Server) {
+		refuse(server, "/api/v1/pods")
+		for _, namespace := range []string{"a", "b", "c"} {
+			_, err := server.Put("namespaces", map[string]any{"metadata": map[string]any{"name": namespace}})
+			require.NoError(t, err)
+			put(t, server, "pods", namespace, "web")
+		}
+	}
+}
+
+// The server denies access to a deleted namespace, because the role binding was deleted with it.
+func TestDeletedNamespaceLosesObjects(t *testing.T) {
+	run(t, nil, forbidCluster(t), func(b *bed) {
+		changes := b.follow(pods)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		refuse(b.server, "/api/v1/namespaces/b/pods", "/api/v1/namespaces/c/pods")
+		b.server.DropConnections()
+		status := b.after(2*time.Minute, pods)
+		require.Equal(t, "live [a] [b c] 3", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		for _, step := range []struct{ deleted, status, change string }{
+			{"b", "live [a] [c] 2", "DELETED v1 b/web"},
+			{"c", "live [a] [] 1", "DELETED v1 c/web"},
+		} {
+			require.NoError(t, b.server.Delete("namespaces", "", step.deleted))
+			status = b.after(2*time.Minute, pods)
+			require.Equal(t, step.status, fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+			require.Equal(t, step.change, (*changes)[len(*changes)-1])
+		}
+		require.Len(t, *changes, 6, "three objects, the mark and two deletions")
+	})
+}
+
+// A broken list of the namespaces shows nothing about the namespaces that it lacks.
+func TestBrokenListOfNamespacesKeepsScope(t *testing.T) {
+	run(t, nil, forbidCluster(t), func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.server.Fail(func(r lwtest.Request) bool {
+			return r.URL.Path == "/api/v1/namespaces" && r.URL.Query().Get("watch") == ""
+		}, -1,
+			lwtest.ReplaceEvent(0, func(list []byte) ([]byte, bool) {
+				return list[:strings.Index(string(list), `"name":"b"`)], false
+			}))
+		for range 10 {
+			status := b.after(15*time.Second, pods)
+			require.Equal(t, "live [a b c] [] 3", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
+		}
+	})
+}
+
+func TestUnansweredAccessCheckIsNotDenied(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		forbidCluster(t)(server)
+		refuse(server, "/api/v1/namespaces/b/pods")
+		server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/namespaces/c/pods" }, -1, lwtest.Refuse(&lw.StatusError{Code: 503}))
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Equal(t, []string{"b"}, b.after(time.Minute, pods).Denied)
+	})
+}
+
+// A loop that removes a type must not wait for the objects that the loop itself would receive next.
+func TestRemoveInsideChangesLoop(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		for i := range 5 {
+			put(t, server, "pods", "shop", fmt.Sprint(i))
+		}
+	}
+	run(t, nil, prepare, func(b *bed) {
+		received := 0
+		for change := range b.Changes(b.ctx, nil) {
+			if change.Resource != pods {
+				continue
+			}
+			received++
+			synctest.Wait() // the next object is waiting for this loop
+			b.Remove(pods)
+			break
+		}
+		require.Equal(t, 1, received)
+		require.Zero(t, b.after(time.Minute, pods).Version)
+	})
+}
+
+// A file must not be written or deleted outside of StateDir, whatever names a server invents.
+func TestNamesOfTypesAreNotPaths(t *testing.T) {
+	folder := t.TempDir()
+	for _, resource := range []string{"../../x", `..\..\x`, "a/b"} {
+		c := catalog.New(nil, &catalog.Options{StateDir: folder})
+		require.ErrorContains(t, c.Add(catalog.Type{Resource: resource}, nil), "is not a name of a type", resource)
+	}
+}

@@ -26,7 +26,8 @@ type subscriber struct {
 }
 
 // Changes yields the existing objects of all types and then every change, until ctx is done or the loop exits. Another
-// goroutine must call Run. Changes of one type arrive in order; different types have no common order. opts apply to
+// goroutine must call Run. The loop must not wait for the end of Run, because Run waits until the loop has received the
+// change that it is sending. Changes of one type arrive in order; different types have no common order. opts apply to
 // each type separately, and may be nil.
 func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Object]) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
@@ -70,7 +71,13 @@ func (s *subscriber) follow(n *collection) {
 		return
 	}
 	of := n.info.Type
-	pass := func(change cache.Change[*lw.Object]) { send(s.ctx, s.changes, Change{of, change}) }
+	pass := func(change cache.Change[*lw.Object]) {
+		select {
+		case s.changes <- Change{of, change}:
+		case <-s.ctx.Done():
+		case <-n.removed:
+		}
+	}
 	r := n.Handle(cache.Handler[Packed]{
 		Added: func(object Packed, initial bool) {
 			pass(cache.Change[*lw.Object]{Type: lw.Added, New: object.Object(), Initial: initial})

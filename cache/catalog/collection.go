@@ -87,11 +87,12 @@ type collection struct {
 	running   *scope                  // the scope that Run has adopted; differs from scope until Run notices the change
 	interrupt context.CancelCauseFunc // ends the stream of the running scope
 	changes   map[*subscriber]*cache.Registration[Packed]
-	synced    bool      // the server has confirmed a complete state since the type last appeared
-	probed    bool      // probe has tried the namespaces since the server denied access; until then, WaitSynced waits
-	nextProbe time.Time // when to probe again
-	denied    []string  // Status.Denied
-	state     State     // decide derives it from the scope and from the state of the informer
+	removed   chan struct{} // closed by Remove, so that no handler waits for a loop that itself waits for Remove
+	synced    bool          // the server has confirmed a complete state since the type last appeared
+	probed    bool          // probe has tried the namespaces since the server denied access; until then, WaitSynced waits
+	nextProbe time.Time     // when to probe again
+	denied    []string      // Status.Denied
+	state     State         // decide derives it from the scope and from the state of the informer
 	cause     error
 	since     time.Time
 	revision  int // increases with each new status
@@ -101,6 +102,9 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 	coding, err := newCodec(&settings)
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %s: %w", of, err)
+	}
+	if file := of.String() + stateExtension; !filepath.IsLocal(file) || strings.ContainsAny(file, `/\`) {
+		return nil, fmt.Errorf("catalog: %q is not a name of a type: it would lead to a file outside of Options.StateDir", of)
 	}
 	s := &source{scope: &scope{}}
 	s.described = lw.Source[Packed]{Name: of.String(), StreamsLists: true, Identity: coding.Identity()}
@@ -115,7 +119,7 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 		byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, uidOf) }),
 		byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, ownersOf) }),
 		info:    TypeInfo{Type: of}, scope: s.scope, running: s.scope, interrupt: func(error) {}, since: time.Now(), revision: 1,
-		changes: map[*subscriber]*cache.Registration[Packed]{},
+		changes: map[*subscriber]*cache.Registration[Packed]{}, removed: make(chan struct{}),
 	}, nil
 }
 
@@ -315,6 +319,9 @@ func goesOn(i *lw.Interruption) bool {
 	return errors.Is(i.Err, lw.ErrWatchClosed) && !i.Relist && i.Delay <= time.Second
 }
 
+// stateExtension is the end of the name of each file in Options.StateDir.
+const stateExtension = ".state"
+
 // saveInterval is the time between two saves of a collection. After a crash, the next run receives the changes since
 // the last save again.
 const saveInterval = time.Minute
@@ -326,7 +333,7 @@ func (n *collection) file(in *scope) (path, origin string) {
 	if n.catalog.opts.StateDir == "" {
 		return "", ""
 	}
-	return filepath.Join(n.catalog.opts.StateDir, n.name+".state"),
+	return filepath.Join(n.catalog.opts.StateDir, n.name+stateExtension),
 		fmt.Sprintln(in.info.Type, in.info.Version, n.settings.MetadataOnly, strings.Join(n.settings.Fields, " "), in.namespaces())
 }
 
@@ -336,8 +343,9 @@ const probeInterval = 30 * time.Second
 // probe finds out which namespaces the server permits the catalog to list, and follows them. The requests take a while
 // and run without the lock. If the scope was replaced in the meantime, probe has no effect.
 func (n *collection) probe(ctx context.Context, in *scope) {
-	allowed, denied := n.permitted(ctx, in)
+	allowed, denied, exist := n.permitted(ctx, in)
 	next := n.scopeOf(in.info, allowed...)
+	next.exist = exist
 	n.catalog.mu.Lock()
 	defer n.catalog.mu.Unlock()
 	n.nextProbe = time.Now().Add(probeInterval)
@@ -346,37 +354,49 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	}
 	slices.Sort(denied)
 	n.denied, n.probed = denied, true
-	if len(next.clients) > 0 && !slices.Equal(next.namespaces(), in.namespaces()) {
+	outdated := func(object Packed) bool { return next.clients[object.GetNamespace()] == nil && !next.mayHave(object) }
+	if len(next.clients) > 0 && (!slices.Equal(next.namespaces(), in.namespaces()) || slices.ContainsFunc(n.Store().List(), outdated)) {
 		n.use(next)
 	}
 	n.update()
 }
 
 // permitted asks the server which namespaces the catalog may list. If a request fails for a reason other than a lack of
-// access, it shows nothing about the namespace. The namespace is then allowed if the scope already contains it.
-func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string) {
-	permits := func(namespace string, client *lw.Client[Packed]) bool {
+// access, it shows nothing about the namespace. The namespace is then allowed if the scope already contains it. exist
+// contains the server's namespaces, or is nil if they are unknown.
+func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied []string, exist map[string]bool) {
+	permits := func(namespace string, client *lw.Client[Packed]) (ok, forbidden bool) {
 		_, err := n.catalog.names(ctx, client, 1)
-		return err == nil || !isForbidden(err) && in.clients[namespace] != nil
+		return err == nil || !isForbidden(err) && in.clients[namespace] != nil, isForbidden(err)
 	}
 	candidates := n.wanted(in.info)
 	if candidates[0] == "" {
-		if in.clients[""] == nil && permits("", n.scopeOf(in.info, "").clients[""]) {
-			return candidates, nil
+		if in.clients[""] == nil {
+			if ok, _ := permits("", n.scopeOf(in.info, "").clients[""]); ok {
+				return candidates, nil, nil
+			}
 		}
 		if candidates = n.catalog.opts.Namespaces; len(candidates) == 0 {
 			all := n.scopeOf(TypeInfo{Type: Type{Resource: "namespaces"}, Version: "v1"}, "")
-			candidates, _ = n.catalog.names(ctx, all.clients[""], 0)
+			var err error
+			if candidates, err = n.catalog.names(ctx, all.clients[""], 0); err != nil {
+				candidates = in.namespaces() // the list may lack namespaces that still exist
+			} else {
+				exist = map[string]bool{}
+			}
 		}
 	}
 	for namespace, client := range n.scopeOf(in.info, candidates...).clients {
-		if permits(namespace, client) {
+		if exist != nil {
+			exist[namespace] = true
+		}
+		if ok, forbidden := permits(namespace, client); ok {
 			allowed = append(allowed, namespace)
-		} else {
+		} else if forbidden {
 			denied = append(denied, namespace)
 		}
 	}
-	return allowed, denied
+	return allowed, denied, exist
 }
 
 // names returns the names of at most limit objects, or of all objects if limit is zero.

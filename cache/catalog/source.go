@@ -21,6 +21,9 @@ type scope struct {
 	err  error // why the type cannot be followed, or nil
 	// clients contains a client for each followed namespace. The key "" stands for all namespaces.
 	clients map[string]*lw.Client[Packed]
+	// exist contains the server's namespaces, or is nil if they are unknown. Objects in a namespace that exists stay in the
+	// store even if the scope lacks the namespace.
+	exist map[string]bool
 	// listed is true if the stream has begun to list this scope, or its objects were restored from a file. Before that,
 	// the stream must not resume a watch, because the stored objects belong to another scope. Only collection.Run uses
 	// listed, so it needs no lock.
@@ -30,6 +33,11 @@ type scope struct {
 // covers reports whether the scope includes all these namespaces.
 func (s *scope) covers(namespaces []string) bool {
 	return !slices.ContainsFunc(namespaces, func(namespace string) bool { return s.clients[namespace] == nil })
+}
+
+// mayHave reports whether an object that the scope does not cover may still exist.
+func (s *scope) mayHave(object Packed) bool {
+	return !s.gone && (s.exist == nil || s.exist[object.GetNamespace()])
 }
 
 // namespaces returns the namespaces of the scope, or nil if it is not limited to namespaces.
@@ -106,9 +114,8 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed]
 	return page
 }
 
-// list lists each namespace of the scope. It returns false after an error. If the type still exists, list also yields
-// the stored objects in other namespaces. Those objects may still exist, and the informer would delete them if the list
-// did not contain them.
+// list lists each namespace of the scope. It returns false after an error. It also yields the stored objects that may
+// still exist in other namespaces, because the informer would delete them if the list did not contain them.
 func (s *source) list(ctx context.Context, opts lw.ListOptions, yield func(Packed, error) bool) bool {
 	opts.Limit = 0 // so that each list has only one page
 	versions := map[string]string{}
@@ -123,7 +130,7 @@ func (s *source) list(ctx context.Context, opts lw.ListOptions, yield func(Packe
 		versions[namespace] = page.ResourceVersion
 	}
 	for _, object := range s.store.List() {
-		if !s.scope.gone && s.scope.clients[object.GetNamespace()] == nil && !yield(object, nil) {
+		if s.scope.clients[object.GetNamespace()] == nil && s.scope.mayHave(object) && !yield(object, nil) {
 			return false
 		}
 	}
