@@ -30,9 +30,9 @@ type ClientOptions struct {
 	KeepManagedFields bool
 
 	// Protobuf requests Kubernetes' protobuf encoding, which decodes faster than JSON. The codec must support it, as
-	// lw/codec.Protobuf does. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind
-	// and apiVersion. API servers encode only built-in types as protobuf. They respond to requests for custom resources
-	// with 406. Browsers and WebSocket transports support only JSON.
+	// lw/codec.Protobuf does. [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without
+	// kind and apiVersion. API servers encode only built-in types as protobuf. They respond to requests for custom
+	// resources with 406. Browsers and WebSocket transports support only JSON.
 	Protobuf bool
 }
 
@@ -132,7 +132,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 // newDecoder returns a decoder for a response body. The decoder calls progress whenever a part of an object arrives, so
 // that a slow transfer does not count as idle. progress may be nil.
 func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
-	// Browsers do not support protobuf. The second condition lets the linker omit the decoder from the WASM module.
+	// NewClient rejects Protobuf in browsers. The second condition lets the linker omit the decoder from the WASM module.
 	if c.opts.Protobuf && runtime.GOOS != "js" {
 		d := newProtoDecoder(body, c.opts.MaxFrame, progress)
 		d.redact = body.Redact
@@ -317,7 +317,8 @@ var errWrongList error = &jsonscan.SyntaxError{Expected: "a list of this resourc
 
 // checkItem returns an error if an item belongs to a list of another resource. It uses the list's kind and apiVersion
 // if they precede the items. A list of custom resources sends its kind after the items, so checkItem then infers the
-// kind from the item. A list of kind "List" may contain any items.
+// kind from the item. A list of kind "List" may contain any items. If no kind is known yet and the caller has no objects
+// to lose, checkItem accepts every item.
 func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
 		return errWrongList
@@ -397,7 +398,7 @@ const maxDiscovery = 8 << 20
 // discoverKind asks the server for the resource's kind, and returns the corresponding kind of lists. It returns "" if
 // the server does not have the resource.
 func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
-	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path()
+	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path() // ends with a slash, without a plural
 	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
 	if err != nil {
 		return "", err
@@ -429,8 +430,8 @@ func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
 	return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
 }
 
-// learnKind remembers the kind of a watch event's object. It is needed because a stream may start with a watch or a
-// streaming list. A later list of another kind must not replace the stream's objects.
+// learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list. A
+// later list of another kind must not replace the stream's objects.
 func (c *Client[T]) learnKind(o *Scanned) {
 	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
 		return

@@ -72,6 +72,7 @@ func Project(paths ...string) (RawCodec, error) {
 		if err != nil {
 			return RawCodec{}, err
 		}
+		// mark would replace the selection of metadata with nil, but namesManagedFields reads its members.
 		if len(steps) == 1 && steps[0].name == "metadata" {
 			metadata.members, metadata.others = nil, nil
 			continue
@@ -141,7 +142,7 @@ func projectionSteps(path string) (steps []pathStep, err error) {
 // the value at the end of the path: nil keeps that value, and selectNone drops it. Siblings along the path get the
 // opposite selection if no other path has selected them.
 func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
-	if f == leaf || len(steps) == 0 {
+	if f == leaf || len(steps) == 0 { // an earlier path has selected the whole value, or this path ends here
 		return leaf
 	}
 	beside := selectNone
@@ -166,7 +167,8 @@ func (f *fields) mark(steps []pathStep, leaf *fields) *fields {
 	return f
 }
 
-// namesManagedFields reports whether a selected path is in metadata.managedFields.
+// namesManagedFields reports whether a selected path is in metadata.managedFields. The first member of a projection is
+// metadata; see Project.
 func (c RawCodec) namesManagedFields() bool {
 	if c.keep == nil || c.keep.omits {
 		return false

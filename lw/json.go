@@ -24,7 +24,8 @@ type decoder interface {
 	Begin() bool
 	// event reads the next watch event into o. At the end of the stream it returns false, and Err returns io.EOF.
 	event(o *Scanned) (EventType, bool)
-	// status returns the error in the ERROR event that event read last. It is a *StatusError or a *malformedError.
+	// status returns the error in the ERROR event that event read last: a *StatusError, or a *jsonscan.SyntaxError if the
+	// event contains another object.
 	status(o *Scanned) error
 
 	Fail(err error) bool // records err, unless an error was recorded before
@@ -341,7 +342,7 @@ func (s scanner) listMeta(meta *ListMeta) {
 		case "continue":
 			meta.Continue = s.freeText("the list's continue token to be a string")
 		case "remainingItemCount":
-			s.Mark()
+			s.Mark() // keeps the number in the buffer until it is parsed
 			s.SkipValue()
 			meta.RemainingItemCount = Value{view(s.Frame())}.Int()
 			s.Unmark()

@@ -18,7 +18,7 @@ type machine struct {
 	started moment        // when it started
 	opened  moment        // when its response arrived, or zero before that
 	timeout time.Duration // requested timeout of a watch
-	heard   moment        // when a watch last delivered something; in a streaming list, only initial objects count
+	heard   moment        // when a watch last delivered something; in a streaming list, see initialEvent
 
 	// The list in progress, ordinary or streaming.
 	from        string           // resourceVersion to request ("0" means any, "" means the latest)
@@ -26,7 +26,7 @@ type machine struct {
 	token       string           // continue token of the next page, or "" for the first page
 	starts      map[Key]struct{} // first object of each page, to detect repeated pages
 	objects     int              // number of objects so far, for the list limit
-	listVersion string           // resourceVersion of the first page, or the newest one in a streaming list; liveEvent still needs it
+	listVersion string           // resourceVersion of the first page, or the newest one in a streaming list; also used by liveEvent
 
 	// The watch in progress.
 	owed string // resourceVersion of a change that the watch has not delivered yet, or ""; see checked
@@ -35,7 +35,7 @@ type machine struct {
 	// Failures in a row.
 	short    int  // number of watches in a row that closed cleanly at once
 	suspect  int  // number of failures in a row that a bad resourceVersion may have caused
-	relisted bool // whether the stream has relisted at once since the backoff was reset; see mayRelistAtOnce
+	relisted bool // whether the stream has used its immediate relist since the backoff was reset; see mayRelistAtOnce
 }
 
 // state is the current activity of a stream.
@@ -65,10 +65,10 @@ type moment = time.Duration
 
 const (
 	maxShortWatches = 3                // after this many short watches in a row, the resourceVersion counts as expired
-	maxSuspect      = 2                // after this many failures in a row that may come from a bad resourceVersion, the stream relists
+	maxSuspect      = 2                // after this many failures in a row that a bad resourceVersion may cause, the stream relists
 	stalledStream   = 60 * time.Second // maximum time between initial objects of a streaming list (later changes do not count)
 	healthyAfter    = time.Second      // a watch counts as healthy after this time, even without events
-	provenAfter     = 2 * time.Minute  // a watch resets the backoff after this time
+	provenAfter     = 2 * time.Minute  // a watch resets the backoff after this time, whatever fault ends it
 	checkAfter      = 5 * time.Minute  // the resourceVersion is checked after this time without an event or a bookmark
 )
 
@@ -105,16 +105,16 @@ func (m *machine) next(now moment) (opts ListOptions) {
 		if opts.Continue = m.token; m.token == "" { // servers reject a continue token with a resourceVersion
 			opts.ResourceVersion = m.from
 		}
-	case checking:
+	case checking: // an empty resourceVersion requests the latest state
 		opts.Limit = 1
 	case streaming:
 		opts.SendInitialEvents = true
-		if m.from != "0" { // a streaming list uses the watch cache even for the latest resourceVersion
+		if m.from != "0" { // instead of "0", request the latest state, because a streaming list uses the watch cache in both cases
 			opts.ResourceVersion = m.from
 		}
 	case watching:
 		opts.ResourceVersion = m.version
-		if m.heard == 0 {
+		if m.heard == 0 { // the stream began with this watch; see newMachine
 			m.heard = now
 		}
 	}
@@ -196,7 +196,8 @@ func (m *machine) checked(now moment, r *response) (meaning, error) {
 }
 
 // page handles a page of a list. A page that repeats objects or is empty is charged to the request budget, because a
-// faulty server could send such pages forever.
+// faulty server could send such pages forever. A few empty pages are normal, because some servers filter the objects of a
+// page after they have limited its size. So empty pages fail the list only when the budget is used up.
 func (m *machine) page(now moment, r *response) (meaning, error) {
 	if m.token == "" {
 		m.listVersion = r.version
@@ -218,6 +219,7 @@ func (m *machine) page(now moment, r *response) (meaning, error) {
 		}
 		return nothing, nil
 	}
+	// A list of the latest state may be older than the stream, for example after a backup was restored.
 	if m.from != "" && versionRegressed(m.version, r.version) {
 		return nothing, errVersionRegressed
 	}
@@ -230,7 +232,7 @@ func (m *machine) repeats(r *response) bool {
 	if r.token != "" && r.token == m.token {
 		return true
 	}
-	if r.objects == 0 || r.token == "" && m.token == "" {
+	if r.objects == 0 || r.token == "" && m.token == "" { // without objects, or the only page
 		return false
 	}
 	if _, seen := m.starts[r.start]; seen {
@@ -268,7 +270,7 @@ func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 // seems to be empty. If streaming lists have not worked before, endMark therefore confirms an empty list with an
 // ordinary list.
 func (m *machine) endMark(now moment, r *response) (meaning, error) {
-	if m.from != "" && versionRegressed(m.version, r.version) {
+	if m.from != "" && versionRegressed(m.version, r.version) { // as in page
 		return nothing, errVersionRegressed
 	}
 	if m.objects == 0 && !m.server.streamsProven() {
@@ -302,10 +304,11 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	if bookmark {
 		m.server.bookmarks.Store(true)
 	}
-	if version == "" && bookmark || version != "" && version == m.version {
+	if version == "" && bookmark || version != "" && version == m.version { // a repeated bookmark proves nothing
 		return live, nil
 	}
 	m.news, m.short, m.suspect = true, 0, 0
+	// A stream without a resourceVersion stays without one, because such a watch may have missed changes.
 	if version != "" && m.version != "" {
 		m.version = version
 	}
@@ -336,8 +339,8 @@ func (m *machine) completeList(now moment, version string) {
 	m.startWatch(now)
 }
 
-// startWatch makes the machine watch. `heard` is the time of the last response from the server, or
-// of the last check, even if the check failed.
+// startWatch makes the machine watch. `heard` is the time of the last response from the server, or of the last check,
+// even if the check failed.
 func (m *machine) startWatch(heard moment) {
 	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
 }
@@ -351,13 +354,13 @@ func (m *machine) count(objects int) {
 // fail handles the end of a request. err is the error of the request, an error from the method event, or ErrWatchClosed
 // after a clean close. objects is the number of objects on an unfinished page. receiving reports whether the last
 // object was incomplete. fail chooses the next state and the delay before the next request. attention reports whether
-// the failure needs a warning. A clean close needs no warning. Neither does a healthy watch that loses its
-// connection and resumes, unless the error is ErrSilent.
+// the failure needs a warning. A clean close needs no warning. Neither does a healthy watch that loses its connection
+// and resumes, unless the error is ErrSilent.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
 	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
 	err = m.causeOf(err, healthy)
 	f := faultOf(err)
-	resumes := healthy && f == connection && !answered(err)
+	resumes := healthy && f == connection && !answered(err) // an error response needs backoff, because the server may be overloaded
 	spread := time.Duration(0)
 	if m.state == watching {
 		if healthy && m.listVersion != "" {
@@ -392,7 +395,7 @@ func (m *machine) fail(now moment, err error, objects int, receiving bool) (resu
 		return &Interruption{Err: err, Final: true}, attention
 	}
 	result = &Interruption{Err: err, Relist: m.state.lists()}
-	asked := retryAfter(err)
+	asked := retryAfter(err) // applies even to an immediate request
 	switch {
 	case resumes && !result.Relist:
 		result.Delay = spread
@@ -510,8 +513,8 @@ func (m *machine) afterWatch(now moment, f fault, err error) (immediate bool) {
 }
 
 // afterCheck relists if the check shows that the server's resourceVersions belong to another history. If the server is
-// down, it repeats the check. After any other failure, it resumes the watch, because a server may be unable to answer
-// the check but still able to serve watches.
+// down, it repeats the check. After any other failure, including a timeout, it resumes the watch, because a server may be
+// unable to answer the check but still able to serve watches.
 func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	switch {
 	case f == badVersion:
@@ -520,7 +523,7 @@ func (m *machine) afterCheck(now moment, f fault, err error) (immediate bool) {
 	case statusCode(err) == 404:
 		// The collection was deleted and may be created again with other objects, so the stream must list it.
 		m.relist(m.version)
-	case f == connection && err != ErrSilent && statusCode(err) != 504:
+	case f == connection && err != ErrSilent && statusCode(err) != 504: // the server is down
 	default:
 		m.startWatch(now)
 	}

@@ -243,10 +243,11 @@ func (o *Scanned) cutsFor(keep *fields) []span {
 }
 
 // parts yields the parts of an object's text in order. The text begins with the members in prefix and omits the spans
-// in cuts. The parts share the memory of o.body.
+// in cuts. The prefix may end with a comma, because list items always have a further member, metadata. The parts share the
+// memory of o.body.
 func (o *Scanned) parts(prefix string, cuts []span) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		from := 1
+		from := 1 // after the opening brace
 		if !yield("{") || !yield(prefix) {
 			return
 		}

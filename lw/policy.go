@@ -10,16 +10,24 @@ import (
 )
 
 const (
-	firstDelay       = 800 * time.Millisecond
-	maxDelay         = 30 * time.Second
-	maxRetryAfter    = 5 * time.Minute        // maximum Retry-After that is honored
-	maxHonored       = 10                     // after Retry-After has set this many delays in a row, the backoff also applies
-	retryAfterSpread = 0.1                    // maximum random delay that is added to Retry-After, as a fraction of Retry-After
-	maxSpread        = 750 * time.Millisecond // maximum delay before a healthy watch resumes; less than firstDelay, so that a page can tell them apart
+	// The backoff doubles from firstDelay to maxDelay, as in client-go's Reflector.
+	firstDelay = 800 * time.Millisecond
+	maxDelay   = 30 * time.Second
 
+	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored; docs/guarantees.md includes it in the recovery time
+	maxHonored       = 10              // after Retry-After has set this many delays since the last reset, the backoff also applies
+	retryAfterSpread = 0.1             // maximum random delay that is added to Retry-After, as a fraction of Retry-After
+
+	// maxSpread is the maximum delay before a healthy watch resumes. It is less than firstDelay, so that wasm/mirror.js
+	// can tell such a delay from a backoff.
+	maxSpread = 750 * time.Millisecond
+
+	// The request budget limits all requests, because many need no backoff, for example after a watch that delivers one
+	// event and ends.
 	requestEvery = time.Second // minimum average time between requests, after a burst
 	requestBurst = 10          // maximum number of requests in a burst
 
+	// Large lists have their own limit, because they are the most expensive requests for the server.
 	listWindow = time.Minute // at most maxLists large lists start within this time
 	maxLists   = 4
 
@@ -33,8 +41,8 @@ const (
 	longTimeout  = 5 * time.Minute // for a watch with bookmarks
 )
 
-// These constants are idle timeouts. The watchdog checks them every 5 seconds, so it detects a half-open connection
-// within 150 seconds.
+// These constants are idle timeouts. The watchdog checks them at least every 5 seconds, so it detects a half-open
+// connection within 150 seconds, as docs/guarantees.md promises.
 const (
 	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // for a streaming list; short, because a server without streaming lists may send nothing
@@ -50,11 +58,11 @@ type policy struct {
 	pageSize int            // objects per page, or zero for no pagination
 	large    int            // number of delivered objects that count as one list towards the limit on lists; see charge
 
-	lastBackoff time.Duration
-	honored     int              // number of delays in a row that followed Retry-After
+	lastBackoff time.Duration    // without jitter; zero after a reset
+	honored     int              // number of delays that followed Retry-After since the last reset; see maxHonored
 	budgetFull  moment           // when the budget, a token bucket, is full again
 	small       int              // number of objects in lists that do not count yet
-	largeLists  [maxLists]moment // start times of the last lists that count, oldest first
+	largeLists  [maxLists]moment // start times of the last lists that count, oldest first; zero if there were fewer lists
 }
 
 func newPolicy(opts *Options) policy {
@@ -66,14 +74,15 @@ func newPolicy(opts *Options) policy {
 		p.pageSize = max(opts.PageSize, 0)
 	}
 	if p.pageSize > 0 {
-		p.large = min(p.pageSize, defaultPageSize)
+		p.large = min(p.pageSize, defaultPageSize) // a larger page size must not weaken the limit on lists
 	}
 	return p
 }
 
 // backOff returns the next delay of an exponential backoff. Its jitter makes clients that fail together retry at
-// different times. retryAfter is the server's Retry-After, or zero. A Retry-After replaces the backoff, but at most
-// maxHonored times in a row. It also gets jitter, because all clients receive the same value.
+// different times. retryAfter is the server's Retry-After, or zero. A Retry-After replaces the backoff, because a doubled
+// delay would make the client wait while the server has capacity. After maxHonored such delays, the longer of both
+// applies. A Retry-After also gets jitter, because all clients receive the same value.
 func (p *policy) backOff(retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 && p.honored < maxHonored {
 		p.honored++
@@ -83,7 +92,7 @@ func (p *policy) backOff(retryAfter time.Duration) time.Duration {
 	return max(p.lastBackoff, retryAfter) + time.Duration(p.random()*float64(p.lastBackoff))
 }
 
-// resetBackoff makes the next backoff start with firstDelay again.
+// resetBackoff makes the next backoff start with firstDelay again, and lets the next Retry-After replace it.
 func (p *policy) resetBackoff() { p.lastBackoff, p.honored = 0, 0 }
 
 // retryAfter returns the Retry-After of err, at most maxRetryAfter.
@@ -98,7 +107,7 @@ func retryAfter(err error) time.Duration {
 // maxSpread. The delay spreads out the requests of clients that lose their watches at the same time. A watch that reached
 // its own timeout needs no delay, because that timeout is already random.
 func (p *policy) spread(open, timeout time.Duration) time.Duration {
-	const tolerance = 2 * time.Second
+	const tolerance = 2 * time.Second // the request rounds the timeout up to a whole second
 	limit := min(open/200, maxSpread)
 	if late := open - timeout; -tolerance <= late && late <= tolerance {
 		limit = 0
@@ -112,7 +121,8 @@ func (p *policy) spend(now moment) {
 	p.budgetFull = min(max(p.budgetFull, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
 
-// budgetDelay returns the delay until the budget covers another request.
+// budgetDelay returns the delay until the budget covers another request. Until budgetFull, each requestEvery stands for
+// one earlier request, and a request may start if at most requestBurst-1 of them are left.
 func (p *policy) budgetDelay(now moment) time.Duration {
 	return max(0, p.budgetFull-now-(requestBurst-1)*requestEvery)
 }
@@ -122,7 +132,7 @@ func (p *policy) budgetDelay(now moment) time.Duration {
 // one. Smaller lists add up, and count as one when they have delivered p.large objects together. So a small collection
 // recovers quickly even if its server restarts many times.
 func (p *policy) charge(begun moment, before, objects int) {
-	p.small += min(before+objects, p.large) - min(before, p.large)
+	p.small += min(before+objects, p.large) - min(before, p.large) // so that one list charges at most p.large objects
 	if p.small < p.large {
 		return
 	}
@@ -163,8 +173,8 @@ func (m *machine) idle() time.Duration {
 	return min(m.timeout+idleGrace, idleBookmarks) // another stream may have cleared server.bookmarks during a long watch
 }
 
-// support records which features of a server the streams of a [Client] have discovered. The streams use it
-// concurrently.
+// support records which features of a server the streams of a [Source] have discovered. Several Sources on one server
+// can share a record; see [Source.Share]. The streams use it concurrently.
 type support struct {
 	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
 	bookmarks atomic.Bool  // whether the server sends bookmarks
@@ -172,8 +182,10 @@ type support struct {
 }
 
 const (
-	streamsWork     = -1 // a watch after a streaming list was healthy
-	maxStreamFaults = 2  // after this many failures in a row, counted over all streams, they use ordinary lists; a single one may only mean a shutdown
+	streamsWork = -1 // a watch after a streaming list was healthy
+	// After maxStreamFaults failures in a row, counted over all streams, they use ordinary lists. A single failure may only
+	// mean that the server is shutting down.
+	maxStreamFaults = 2
 )
 
 // streamsLists reports whether to request streaming lists.
@@ -192,7 +204,7 @@ func (s *support) streamFailed(err error) {
 	s.streams.Store(max(s.streams.Load(), 0) + 1)
 }
 
-// stopStreams makes all streams of the Source use ordinary lists.
+// stopStreams makes all streams that use this record request ordinary lists.
 func (s *support) stopStreams() { s.streams.Store(maxStreamFaults) }
 
 // streamWorked records that a streaming list was followed by a healthy watch.
@@ -202,7 +214,7 @@ func (s *support) streamWorked() { s.streams.Store(streamsWork) }
 type fault uint8
 
 const (
-	connection fault = iota // the connection broke, or a gateway cannot reach the server
+	connection fault = iota // the connection broke or was closed cleanly, or a gateway cannot reach the server
 	overload                // the server asks the client to slow down
 	expired                 // the resourceVersion or the continue token is too old
 	badVersion              // the resourceVersion does not belong to the server's history, for example because it is too large

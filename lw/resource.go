@@ -138,7 +138,7 @@ func ParseResource(name, namespace string) (Resource, error) {
 	near := ""
 	for b := range builtin.All() {
 		switch {
-		case rest != "" && group != b.Group || version != "" && version != b.Version:
+		case rest != "" && group != b.Group || version != "" && version != b.Version: // not the requested group or version
 		case b.Plural == plural && namespace != "" && !b.Namespaced:
 			return Resource{}, errors.New("lw: resource \"" + name + "\" has no namespaces; pass an empty namespace instead of " + namespace)
 		case b.Plural == plural:
@@ -173,7 +173,7 @@ func isNear(word string, b builtin.Resource) bool {
 // they can be the start of a group name.
 func isAPIVersion(text string) bool {
 	number, ok := strings.CutPrefix(text, "v")
-	major, minor, unstable := strings.Cut(strings.Replace(number, "alpha", "beta", 1), "beta")
+	major, minor, unstable := strings.Cut(strings.Replace(number, "alpha", "beta", 1), "beta") // both have the same syntax
 	return ok && isNumber(major) && (!unstable || isNumber(minor))
 }
 

@@ -101,8 +101,9 @@ type ListOptions struct {
 	// a large object may take minutes over a slow link. It may be nil.
 	progress func()
 
-	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool) // see Held.Lookup
-	holder any                                                                        // the source that may call lookup; see PassLookup
+	// lookup is Held.Lookup. Only the source `holder` may call it; see PassLookup.
+	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
+	holder any
 
 	replaces bool // the caller has objects that a list of another collection would delete, so the list's kind must be checked
 }

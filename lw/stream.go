@@ -36,9 +36,11 @@ type Options struct {
 
 	// Warn receives a warning about each interruption that needs attention. The warning contains the cause, the next
 	// request and its delay, and a remedy if there is one. The same cause is logged at most once per minute. Clean closes
-	// are not logged, and neither are connection errors of healthy watches that then resume, except [ErrSilent]. Keys and values alternate in args, as in log/slog, so you
-	// can set Warn to the Warn method of a slog.Logger. If Warn is nil, the stream logs to slog.Default(), or to
-	// console.warn in JavaScript. To disable logging, use slog.New(slog.DiscardHandler).Warn.
+	// are not logged, and neither are connection errors of healthy watches that then resume, except [ErrSilent].
+	//
+	// Keys and values alternate in args, as in log/slog, so you can set Warn to the Warn method of a slog.Logger. If Warn
+	// is nil, the stream logs to slog.Default(), or to console.warn in JavaScript. To disable logging, use
+	// slog.New(slog.DiscardHandler).Warn.
 	Warn func(msg string, args ...any)
 
 	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. Set it to a seeded source to make a
@@ -58,15 +60,15 @@ type Held struct {
 	// the stream relists. "" and "0" start with a list.
 	//
 	// If this resourceVersion is newer than the server's, the stream relists at once if Verify is set, and otherwise after
-	// about five minutes without events. If
-	// it is older but comes from another server, only Verify can detect this. So save the server's identity with the
-	// state.
+	// about five minutes without events. If it is older but comes from another server, only Verify can detect this. So save
+	// the server's identity with the state.
 	ResourceVersion string
 
 	// Verify reports whether the caller's state agrees with the server. The stream calls it before the first watch, and
 	// before it resumes a watch after a broken connection or after five minutes without an event or a bookmark, because a
-	// rebuilt server may have resourceVersions like those of the old one. The argument `first` is an object that the server returned for the collection, or nil if the collection is empty. If
-	// Verify returns false, the stream relists. If Verify is nil, the stream compares only resourceVersions.
+	// rebuilt server may have resourceVersions like those of the old one. The argument `first` is an object that the server
+	// returned for the collection, or nil if the collection is empty. If Verify returns false, the stream relists. If
+	// Verify is nil, the stream compares only resourceVersions.
 	Verify func(first Keyed) bool
 
 	// Lookup returns the object that the caller holds with this key, UID and resourceVersion. A [Client] then yields
@@ -204,7 +206,7 @@ func (e *engine[T]) list() error {
 	if e.trace.Page != nil {
 		e.trace.Page(page.ListMeta)
 	}
-	if check && e.objects == 0 && page.Continue == "" && e.held.Verify != nil {
+	if check && e.objects == 0 && page.Continue == "" && e.held.Verify != nil { // only the last page can show an empty collection
 		r.refuted = !e.held.Verify(nil)
 	}
 	r.version, r.token, r.objects = page.ResourceVersion, page.Continue, e.objects
@@ -232,7 +234,7 @@ func (e *engine[T]) watch() error {
 	return ErrWatchClosed
 }
 
-// open starts the next request. The caller must stop the watchdog, which cancels the context of an idle request.
+// open prepares the next request. The caller must stop the watchdog, which cancels the context of an idle request.
 //
 //go:noinline
 func (e *engine[T]) open() (ListOptions, context.Context, *watchdog) {
@@ -355,7 +357,7 @@ func (e *engine[T]) wait(delay time.Duration) bool {
 			if open {
 				return true
 			}
-			wake = nil
+			wake = nil // a closed channel would otherwise end every delay
 		}
 	}
 }
@@ -375,20 +377,22 @@ type watchdog struct {
 	start  time.Time
 	wall   func() time.Time // nil means the wall clock of time.Now
 
-	receiving time.Duration // monotonic time at which the first part of an unfinished object arrived, or zero
-	monotonic atomic.Int64  // time since start at which data last arrived, in nanoseconds
-	walltime  atomic.Int64  // when data last arrived on the wall clock, in nanoseconds since 1970
-	limit     atomic.Int64  // idle timeout, paused while the caller handles an event, or zero if stopped
+	// receiving is the time since start at which the first part of an unfinished object arrived, or zero. Only the
+	// stream's goroutine uses it. The goroutines that call check read the atomic fields.
+	receiving time.Duration
+	monotonic atomic.Int64 // time since start at which data last arrived, in nanoseconds
+	walltime  atomic.Int64 // when data last arrived on the wall clock, in nanoseconds since 1970
+	limit     atomic.Int64 // idle timeout, paused while the caller handles an event, or zero if stopped
 
 	listening sync.WaitGroup // waits for the goroutine that runs listen; without a channel for wake-ups there is none
 
-	mu    sync.Mutex
+	mu    sync.Mutex // held by check and stop, so that check never restarts a stopped timer
 	timer *time.Timer
 }
 
 // guard returns a context for a request, and a watchdog that cancels the context if the request is idle for longer than
-// limit. The caller must stop the watchdog. A value on the channel wake triggers an immediate check. wake and wall may be
-// nil.
+// limit. The caller must stop the watchdog. A value on the channel wake triggers an immediate check. wake and wall may
+// be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}, wall func() time.Time) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	// The start is in the past, so that no time since the start is zero. A zero in `receiving` means that no object is
@@ -461,7 +465,8 @@ func (d *watchdog) resume(limit time.Duration) {
 	d.limit.Store(int64(limit)) // must be the last statement, because check reads limit first
 }
 
-// interval returns the time until the next check, which is a fraction of the idle timeout.
+// interval returns the time until the next check. A request with a short idle timeout is checked more often, so that it
+// ends at most a quarter of this timeout too late.
 func (d *watchdog) interval() time.Duration {
 	return min(time.Duration(d.limit.Load())/4, maxInterval)
 }

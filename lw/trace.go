@@ -20,8 +20,9 @@ type Trace struct {
 	Frame func(t EventType, bytes int)
 	// Page is called at the end of each page of a list.
 	Page func(meta ListMeta)
-	// Event is called for each event, before the stream yields it. If ctx is done, the stream may not yield it. Object is nil in events without an object. A
-	// cache.Informer also reports the events of a restored state, so that [State.After] returns the state of the store.
+	// Event is called for each event, before the stream yields it. If ctx is done, the stream may not yield it. Object is
+	// nil in events without an object. A cache.Informer also reports the events of a restored state, so that [State.After]
+	// returns the state of the store.
 	Event func(event Event[Keyed])
 	// Switched is called when transport/fallback switches to its other transport. cause is the failure of the transport
 	// that was in use.

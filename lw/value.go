@@ -10,7 +10,8 @@ import (
 )
 
 // Value is a validated JSON value, for example a part of an [Object]. The zero Value represents a missing value. Its
-// methods allocate memory only to decode escape sequences, or if Int fails to parse the value.
+// methods allocate memory only for strings with escape sequences or non-ASCII characters, or if Int fails to parse the
+// value.
 type Value struct{ raw string }
 
 // ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
@@ -43,7 +44,7 @@ func (v Value) String() string {
 	}
 	inner := v.raw[1 : len(v.raw)-1]
 	for i := range len(inner) {
-		if inner[i] == '\\' || inner[i] >= utf8.RuneSelf {
+		if inner[i] == '\\' || inner[i] >= utf8.RuneSelf { // non-ASCII text may be invalid UTF-8, which Unescape replaces
 			return string(jsonscan.Unescape(nil, []byte(inner)))
 		}
 	}
