@@ -58,7 +58,8 @@ func (d protoDecoder) uvarint() uint64 {
 	return v
 }
 
-// event reads the next watch event: a four-byte big-endian length and a WatchEvent.
+// event reads the next watch event: a four-byte big-endian length and a WatchEvent, which contains the event type in
+// field 1 and a runtime.RawExtension in field 2. Field 1 of the RawExtension contains the object.
 func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.Begin() {
 		return 0, false
@@ -67,7 +68,7 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	for range 4 {
 		size = size<<8 | uint64(d.Byte())
 	}
-	if first := byte(size >> 24); first == '<' || first == '{' {
+	if first := byte(size >> 24); first == '<' || first == '{' { // as a length, this would mean about 1 GiB or more
 		return 0, d.malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? the response may come from a proxy)")
 	}
 	event := protoscan.Message(d.Bytes(size))
@@ -108,7 +109,8 @@ func (d protoDecoder) status(o *Scanned) error {
 }
 
 // envelope parses an object that starts with magic. It returns the kind and the encoded object, which it takes from the
-// runtime.Unknown message after these bytes.
+// runtime.Unknown message after these bytes. Field 1 of this message is a TypeMeta, whose field 2 is the kind. Field 2 of
+// the message is the object.
 func envelope(data []byte) (kind, object protoscan.Message, ok bool) {
 	if !strings.HasPrefix(view(data), magic) {
 		return nil, nil, false
@@ -131,9 +133,9 @@ func (d protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 		switch {
 		case d.Err() != nil:
 			return
-		case tag == 1<<3|protoscan.Bytes:
+		case tag == 1<<3|protoscan.Bytes: // typeMeta
 			d.typeMeta(meta, d.Bytes(d.uvarint()))
-		case tag == 2<<3|protoscan.Bytes && !found:
+		case tag == 2<<3|protoscan.Bytes && !found: // raw
 			found = true
 			if meta.kind == "" {
 				d.notList("the kind of the list before its items", "the items")
@@ -174,7 +176,7 @@ func (d protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 		switch tag & 7 {
 		case protoscan.Bytes:
 			length = d.uvarint()
-		case 0:
+		case 0: // a varint, which has no length
 			d.uvarint()
 		default:
 			return d.malformed("a bytes or varint field in the list", "another wire type")
@@ -183,9 +185,9 @@ func (d protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 			return d.malformed("a field within the list", "a field longer than the list")
 		}
 		switch tag {
-		case 1<<3 | protoscan.Bytes:
+		case 1<<3 | protoscan.Bytes: // metadata
 			d.listMeta(meta, d.Bytes(length))
-		case 2<<3 | protoscan.Bytes:
+		case 2<<3 | protoscan.Bytes: // an item
 			if data := d.Bytes(length); d.Err() != nil || !d.object(o, data) {
 				return false
 			}
@@ -202,6 +204,7 @@ func (d protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	return d.Err() == nil
 }
 
+// listMeta reads a metav1.ListMeta.
 func (d protoDecoder) listMeta(meta *ListMeta, m protoscan.Message) {
 	meta.ResourceVersion = string(m.Bytes(2))
 	meta.Continue = string(m.Bytes(3))
@@ -269,8 +272,9 @@ func (d protoDecoder) object(o *Scanned, data protoscan.Message) bool {
 	return true
 }
 
-// dropManagedFields removes managedFields from the object in data, without allocating. It overwrites data. It
-// returns the remaining object, which ends where data ends, and the object's metadata field.
+// dropManagedFields removes managedFields from the object in data, without allocating. It overwrites data. It returns the
+// remaining object and the object's metadata field. It moves the remaining metadata to the right, because the fields after
+// the metadata, such as spec and status, then need not move.
 func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protoscan.Message, protoscan.Field) {
 	end := metadata.Value // end of the kept fields once they have moved to the left
 	old := data[metadata.Value:metadata.End]
@@ -283,7 +287,7 @@ func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protos
 		return data, metadata
 	}
 	kept := end - metadata.Value
-	// One byte for the tag, and 10 bytes for the longest varint.
+	// One byte for the tag, and 10 bytes for the longest varint. The new header is at most as long as the old one.
 	header := protoscan.Message{fieldMetadata<<3 | protoscan.Bytes, 10: 0}
 	header = header[:1+protoscan.PutUvarint(header[1:], uint64(kept))]
 	start := metadata.End - kept - len(header) - metadata.Start
@@ -295,7 +299,8 @@ func dropManagedFields(data protoscan.Message, metadata protoscan.Field) (protos
 }
 
 // unmarshal sets the fields of e from a protobuf Status. It returns false if the message is invalid. It redacts all
-// strings, because the server may repeat the credential of the request.
+// strings, because the server may repeat the credential of the request. The field numbers are those of metav1.Status,
+// StatusDetails and StatusCause.
 func (e *StatusError) unmarshal(status protoscan.Message, redact redaction) bool {
 	if !status.Valid() {
 		return false

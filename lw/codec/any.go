@@ -36,7 +36,8 @@ type member struct {
 	value any
 }
 
-// maxKnown is the maximum length of the strings in anyReader.known, in bytes. It bounds the size of an anyReader.
+// maxKnown is the maximum length of the strings in anyReader.known, in bytes. It limits the memory that an anyReader keeps
+// in the pool.
 const maxKnown = 32
 
 var (
@@ -101,7 +102,7 @@ func (r *anyReader) object() map[string]any {
 	for _, m := range found {
 		object[m.name] = m.value
 	}
-	clear(found)
+	clear(found) // so that the pool does not keep the values in memory
 	r.members = r.members[:first]
 	return object
 }
@@ -143,7 +144,7 @@ func (r *anyReader) string() any {
 func (r *anyReader) content() string {
 	start := r.at + 1
 	end := start + strings.IndexByte(r.text[start:], '"')
-	content := r.text[start:end]
+	content := r.text[start:end] // up to the first quote, which may be escaped
 	if !r.utf8 || strings.IndexByte(content, '\\') >= 0 {
 		end = jsonscan.ValueEnd(r.text, r.at) - 1
 		content = string(jsonscan.Unescape(nil, []byte(r.text[start:end])))

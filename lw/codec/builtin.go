@@ -34,8 +34,11 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 	return nil
 }
 
+// wireType contains the apiVersion and kind of the objects of a built-in type. [Into] checks them, because most objects of
+// another kind would otherwise decode without an error. prefix is the JSON with which most objects of the type start. It
+// saves check the search for both members.
 type wireType struct {
-	prefix, apiVersion, kind string // prefix is the JSON with which most objects of this type start
+	prefix, apiVersion, kind string
 }
 
 // newWireType returns the wireType of a built-in resource, or nil if b is nil.
@@ -71,7 +74,7 @@ func (want *wireType) check(o *lw.Object, t reflect.Type) error {
 // printable returns text if it is short and printable. Otherwise it returns a placeholder, because the text is not safe
 // to log.
 func printable(text string) string {
-	if _, safe := pathStep(strings.ReplaceAll(text, " ", "/")); !safe {
+	if _, safe := pathStep(strings.ReplaceAll(text, " ", "/")); !safe { // pathStep rejects the space between apiVersion and kind
 		return "another kind"
 	}
 	return text

@@ -56,7 +56,7 @@ func (c asJSON[T]) Decode(s *lw.Scanned) (T, error) {
 	if t.Kind() != reflect.Pointer {
 		return none, errNew
 	}
-	text, _ := lw.RawCodec{}.Decode(s) // never fails
+	text, _ := lw.RawCodec{}.Decode(s) // adds kind and apiVersion and drops managedFields; never fails
 	object := reflect.New(t.Elem()).Interface().(T)
 	if err := Into(text, object); err != nil {
 		return none, err

@@ -24,7 +24,8 @@ func (e *fieldError) Error() string {
 }
 
 // inMember adds a member name to the path of the field. value starts with the JSON of the member, and object is the
-// type of the JSON object that contains the member.
+// type of the JSON object that contains the member. If the name must not be logged, the error describes that object
+// instead of the member.
 func (e *fieldError) inMember(name string, object reflect.Type, value string) {
 	if step, safe := pathStep(name); safe {
 		e.field = "." + step + e.field
@@ -39,7 +40,7 @@ func (e *fieldError) inElement(i int) { e.field = "[" + strconv.Itoa(i) + "]" + 
 // pathStep escapes a member name for use in a field path. `safe` is false if the name must not be logged, because it is
 // unprintable or longer than any label key.
 func pathStep(name string) (step string, safe bool) {
-	const longest = 253 + 1 + 63
+	const longest = 253 + 1 + 63 // prefix, slash and name of a label key
 	if name == "" || len(name) > longest {
 		return "", false
 	}

@@ -15,11 +15,11 @@ import (
 // is about twice as fast as json-iterator.
 type plan struct {
 	decode func(*anyReader, reflect.Value)
-	// fields contains the fields of a struct, grouped by the length of their names modulo 32. A group has
-	// few fields, so comparing their names is faster than looking up a name in a map.
+	// fields contains the fields of a struct, grouped by the length of their names modulo 32. A group has few fields, so
+	// comparing their names is faster than looking up a name in a map.
 	fields  [32][]field
-	unusual bool      // whether a struct needs json-iterator to find the field for a member name
-	wire    *wireType // of a built-in type
+	unusual bool      // whether a struct needs json-iterator to find the field for a member name; see the package comment
+	wire    *wireType // of a built-in type, or nil
 	elem    *plan     // of a pointer, slice, array or map
 }
 
@@ -92,11 +92,11 @@ func (p *plan) addFields(t reflect.Type, index []int, started map[reflect.Type]*
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		at := append(index[:len(index):len(index)], i)
+		at := append(index[:len(index):len(index)], i) // a copy, because the fields must not share memory
 		switch {
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
 			p.addFields(f.Type, at, started)
-		case f.Anonymous && name == "":
+		case f.Anonymous && name == "": // for example an embedded pointer, for which json-iterator allocates the struct
 			p.unusual = true
 		case f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous:
 		default:
@@ -193,7 +193,7 @@ func (p *plan) decodeMap(r *anyReader, into reflect.Value) {
 		}
 		into.Set(reflect.MakeMap(into.Type()))
 	}
-	texts, _ := into.Interface().(map[string]string)
+	texts, _ := into.Interface().(map[string]string) // for example labels, which need no reflection
 	for r.next(); r.err == nil && r.text[r.at] != '}'; r.comma() {
 		name := r.string().(string)
 		r.next() // the colon

@@ -68,7 +68,7 @@ var roots = [2]string{"/api", "/apis"}
 
 // Discover returns the types of the server behind transport. It sends two concurrent requests for aggregated discovery,
 // which requires Kubernetes 1.27 or later. If only some groups could not be discovered, it returns the others and sets
-// Missing. It returns an error if it finds no types.
+// Missing. It returns an error if a request failed and there are no types to return.
 func (d *Discoverer) Discover(ctx context.Context, transport lw.Transport) (*Types, error) {
 	var errs [2]error
 	var both sync.WaitGroup
@@ -96,12 +96,14 @@ func (d *Discoverer) Discover(ctx context.Context, transport lw.Transport) (*Typ
 }
 
 // accept requests aggregated discovery, preferably in the format of Kubernetes 1.30, otherwise in the format of
-// Kubernetes 1.26. Servers without aggregated discovery send a list of groups, which fetch reports as an error. See
+// Kubernetes 1.26, which is enabled by default since 1.27. Servers without aggregated discovery send a list of groups,
+// which fetch reports as an error. See
 // https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
-// maxDocument limits the size of a document in bytes. A server with a thousand custom resources sends about 0.5 MiB.
+// maxDocument limits the size of a document in bytes, because a hostile server could send an endless one. A server with a
+// thousand custom resources sends about 0.5 MiB.
 const maxDocument = 8 << 20
 
 // ErrTooLarge means that a discovery document exceeds 8 MiB.
@@ -118,7 +120,7 @@ func (d *document) fetch(ctx context.Context, transport lw.Transport, root strin
 		return err
 	}
 	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, maxDocument+1))
+	text, err := io.ReadAll(io.LimitReader(body, maxDocument+1)) // one more byte shows that the document is too large
 	if err != nil {
 		return err
 	}

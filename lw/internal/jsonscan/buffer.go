@@ -13,10 +13,11 @@ const (
 
 	idleBuffer   = 512      // buffer size of an idle stream in bytes, large enough for a bookmark event
 	streamBuffer = 64 << 10 // buffer size in bytes of a stream that is receiving data
-	largeBuffer  = 1 << 20  // a buffer larger than this, in bytes, is replaced by a smaller one once its large frame has been consumed
+	largeBuffer  = 1 << 20  // buffers with more bytes are replaced by smaller ones once their large frames have been consumed
 )
 
-// pool holds unused buffers for streams that receive data. An idle watch returns its buffer to the pool.
+// pool holds unused buffers for streams that receive data. An idle watch returns its buffer to the pool, because a program
+// may have thousands of idle watches.
 var pool = sync.Pool{New: func() any { return new([streamBuffer]byte) }}
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
@@ -61,7 +62,7 @@ func (b *buffer) fill() bool {
 		b.news = false
 		b.Progress()
 	}
-	for range 100 {
+	for range 100 { // like bufio.Reader, give up if the source keeps returning no data
 		n, err := b.src.Read(b.data[b.end : len(b.data)-pad])
 		b.news = b.news || !isBlank(b.data[b.end:b.end+n])
 		b.end += n
@@ -88,7 +89,8 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// makeRoom drops data that is no longer needed, and replaces a buffer of the wrong size.
+// makeRoom drops data that is no longer needed, and replaces a buffer of the wrong size. It keeps the current frame, or if
+// there is none, the data that has not been scanned.
 func (b *buffer) makeRoom() {
 	keep := b.mark
 	if keep < 0 {
@@ -121,6 +123,8 @@ func (b *buffer) makeRoom() {
 	}
 }
 
+// wantedSize returns the size of the buffer for the next Read. kept is the number of bytes to keep. full means that the
+// buffer has no space left.
 func (b *buffer) wantedSize(kept int, full bool) int {
 	switch size := len(b.data); {
 	case kept == 0 && !full: // all data was consumed, and the next Read may block for hours

@@ -29,8 +29,8 @@ func (r *Reader) Byte() byte {
 	return r.data[r.pos-1]
 }
 
-// Bytes reads n bytes, which are valid until the next call. It returns nil after an error. Memory is allocated only as the
-// bytes arrive, so a wrong size cannot exhaust it.
+// Bytes reads n bytes, which are valid until the next call. It returns nil after an error. Memory is allocated only as
+// the bytes arrive, so a wrong size cannot exhaust it.
 func (r *Reader) Bytes(n uint64) []byte {
 	if r.err != nil {
 		return nil
@@ -40,7 +40,7 @@ func (r *Reader) Bytes(n uint64) []byte {
 		return nil
 	}
 	r.mark = r.pos
-	for r.news = true; r.end-r.mark < int(n) && r.fill(); r.news = true { // zeros are progress, too
+	for r.news = true; r.end-r.mark < int(n) && r.fill(); r.news = true { // in binary data, white space and zeros are progress, too
 	}
 	data := r.data[r.mark:r.end]
 	r.mark, r.unended = -1, 0

@@ -1,5 +1,6 @@
 // Package jsonscan reads JSON from a stream in one pass. It validates each byte as it arrives and reports the positions
-// of values in its buffer without copying them.
+// of values in its buffer without copying them. Package lw reads responses with it. Its functions for valid text, such as
+// [ValueEnd], also find values in stored objects.
 //
 // A frame is one JSON value of the stream, such as a line of newline-delimited JSON. Frames need no separator. The
 // reader keeps the bytes of the current frame, so spans and positions in it stay valid while the rest arrives. These

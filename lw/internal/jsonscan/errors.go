@@ -44,7 +44,8 @@ func (e *SyntaxError) Unwrap() error {
 	return e.Err
 }
 
-// HTML is the value of Found in a [SyntaxError] if the text looks like an HTML page.
+// HTML is the value of Found in a [SyntaxError] if the text looks like an HTML page. Package lw treats such a response as a
+// connection failure.
 const HTML = "'<' (HTML? the response may come from a proxy or a login page)"
 
 // TooLarge returns the error for a frame at an offset in the stream that exceeds the limit, in bytes.

@@ -75,4 +75,5 @@ func (r *Reader) at() byte {
 	return r.data[r.pos]
 }
 
+// isDigit needs only one comparison, because c-'0' is large for a byte below '0'.
 func isDigit(c byte) bool { return c-'0' < 10 }

@@ -2,7 +2,7 @@ package jsonscan
 
 import "io"
 
-const maxDepth = 1000
+const maxDepth = 1000 // maximum nesting; the error text of tooDeep contains it
 
 // Reader reads the frames of a stream. Use [New], [NewText] or [Within].
 type Reader struct {
@@ -28,7 +28,7 @@ func NewText(text []byte, limit int) *Reader {
 }
 
 // Within returns a reader of a frame without copying it. Another reader must have validated the frame and must keep it
-// in memory.
+// in memory, together with the pad bytes after it.
 func Within(frame []byte) Reader {
 	return Reader{buffer: buffer{data: frame[:len(frame)+pad], end: len(frame), srcErr: io.EOF}}
 }

@@ -7,11 +7,12 @@ import "math/bits"
 type nesting uint64
 
 const (
-	outermost nesting = 2  // an empty stack, in which no bracket is open
+	outermost nesting = 2  // an empty stack: its highest bit marks the bottom, and its lowest bit is clear, as in an array
 	inObject  nesting = 1  // the lowest bit, which is set if the innermost bracket is an object
-	mostOpen          = 62 // the capacity of the stack
+	mostOpen          = 62 // the capacity of the stack: 64 bits without the two bits of outermost
 )
 
+// levels returns the number of open brackets.
 func (n nesting) levels() int { return bits.Len64(uint64(n)) - 2 }
 
 // closing returns the bracket that closes the innermost object or array. The codes of '}' and ']' differ in one bit.

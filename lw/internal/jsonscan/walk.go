@@ -47,7 +47,8 @@ func bracketEnd(text string, i int) int {
 			if equal(low, ascii, '\\') != 0 {
 				break
 			}
-			quotes := equal(low, ascii, '"') >> 7 * ones // the lowest bit of each byte is set if the number of quotes up to that byte is odd
+			// In quotes, the lowest bit of each byte is set if the number of quotes up to that byte is odd.
+			quotes := equal(low, ascii, '"') >> 7 * ones
 			outside := ascii &^ (quotes<<7 ^ inside)
 			inside ^= -(quotes >> 56 & 1)
 			low &^= ones * ('{' - '[') // turns braces into brackets
@@ -61,9 +62,9 @@ func bracketEnd(text string, i int) int {
 				return i + end + 1
 			}
 		}
-		switch c := b[i]; {
+		switch c := b[i]; { // a single byte, near a backslash or the end of the text
 		case c == '\\':
-			i++
+			i++ // skips the escaped character, which may be a quote
 		case c == '"':
 			inside = ^inside
 		case inside == 0 && c|('{'-'[') == '{':

@@ -1,4 +1,5 @@
-// Package protoscan reads protocol buffers. It implements only the wire format: https://protobuf.dev/programming-guides/encoding/
+// Package protoscan reads protocol buffers without copying them, for the protobuf decoder of package lw. It implements only
+// the wire format: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
 import "iter"
@@ -11,7 +12,7 @@ const (
 	fixed32 = 5
 )
 
-// MaxVarint is the size of the largest varint, in bytes.
+// MaxVarint is the size of the largest varint, in bytes. Each byte contains 7 of its 64 bits.
 const MaxVarint = 10
 
 // Message is an encoded protobuf message.
@@ -75,7 +76,7 @@ func (m Message) Int(number int) (value uint64) {
 func (m Message) field(at int) (f Field, ok bool) {
 	tag, size := Uvarint(m[at:])
 	f = Field{Number: int(tag >> 3), Type: int(tag & 7), Start: at, Value: at + size}
-	if size == 0 || f.Number == 0 || tag>>3 > 1<<29-1 {
+	if size == 0 || f.Number == 0 || tag>>3 > 1<<29-1 { // the valid numbers have 29 bits
 		return f, false
 	}
 	length := uint64(0)
@@ -105,7 +106,7 @@ func Uvarint(data []byte) (v uint64, size int) {
 		b := data[i]
 		v |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
-			if i == MaxVarint-1 && b > 1 {
+			if i == MaxVarint-1 && b > 1 { // only one bit is left for the last byte
 				break
 			}
 			return v, i + 1
