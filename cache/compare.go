@@ -54,7 +54,8 @@ func (c *comparison[T]) recreated(old, object T) bool {
 // unchanged reports whether object equals old, the stored object with the same key. Objects with different or empty
 // resourceVersions always differ. Without an Equal func, objects with the same resourceVersion count as equal if
 // doubtful is false. doubtful means that the server may have reused a resourceVersion for another state of the object,
-// for example because the server was restored from a backup.
+// for example because the server was restored from a backup. If T has neither resourceVersions nor an Equal func, ==
+// compares the objects. If T does not support ==, they always differ.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {

@@ -80,8 +80,8 @@ func (g *Group) Remove(name string) {
 //
 // Run stops when ctx is done, an informer fails permanently, or a worker returns an error. An informer fails
 // permanently if its Options.StopOn returns true or it exceeds its LimitObjects. To stop, Run first cancels the context
-// of the workers and waits for them. Then it ends all streams and waits until the handler calls in progress return. A worker can therefore still
-// read current stores while it finishes.
+// of the workers and waits for them. Then it ends all streams and waits until the handler calls in progress return. A
+// worker can therefore still read current stores while it finishes.
 //
 // When Run returns, all its goroutines have ended and no handler is being called. A program that has lost a leader
 // election can then release its lease. Handlers do not receive the changes that are still queued. A later Run resumes
@@ -92,7 +92,8 @@ func (g *Group) Remove(name string) {
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
 	working, fail := context.WithCancelCause(ctx) // context of the workers; when it is canceled, the run ends
 	defer fail(nil)
-	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // this context must outlive the workers, which may still read the stores
+	// The context of the streams must outlive the workers, which may still read the stores.
+	streaming, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var streams, jobs sync.WaitGroup
 	current := g.begin(working, func(m *member) {
@@ -104,14 +105,15 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 		}
 		streams.Go(func() {
 			defer close(idle)
-			if err := m.Run(ctx); !isClosed(m.removed) { // an error of a removed informer does not stop the group; if the run is already ending, fail has no effect
+			// An error of a removed informer does not stop the group. If the run is already ending, fail has no effect.
+			if err := m.Run(ctx); !isClosed(m.removed) {
 				err = cmp.Or(err, errEnded)
 				fail(&wrapped{"cache: " + m.name + ": " + err.Error(), err})
 			}
 		})
 	})
 	defer g.end()
-	if g.waitSynced(working, current) == nil && working.Err() == nil {
+	if g.waitSynced(working, current) == nil && working.Err() == nil { // if all are synced, waitSynced ignores working
 		for _, work := range workers {
 			jobs.Go(func() {
 				if err := work(working); err != nil {

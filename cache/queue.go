@@ -158,7 +158,8 @@ func (q *queue[T]) release() {
 }
 
 // merge merges a change into the last item of its key. It keeps a Deleted change separate from a later Added change, so
-// that the handler cleans up after the deleted object.
+// that the handler cleans up after the deleted object. If the object was added and then deleted, merge removes the
+// item, because the handler has never received the object.
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {

@@ -280,7 +280,7 @@ func (r *decoder) number(size int) (n uint64) {
 
 // checksum reads a checksum and verifies it against the data read so far.
 func (r *decoder) checksum() {
-	sum := r.sum
+	sum := r.sum // the value before number reads the checksum
 	if r.number(4) != uint64(sum) {
 		r.failCorrupt("checksum mismatch")
 	}

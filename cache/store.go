@@ -47,16 +47,22 @@ type Store[T any] struct {
 	distrusted bool
 
 	// Only the writer uses the remaining fields.
-	listing     bool        // true from the event ListStarted until Synced or Restored
-	lists       int         // number of lists that have started; endList uses it to remove the decode errors of earlier lists
-	listedCount int         // number of objects in the current list
-	listedSlots []uint64    // bitmap of the slots whose objects are in the current list; endList deletes the other objects
-	initial     bool        // the current list is the first list, so that its changes have Change.Initial
-	partial     bool        // the run began with Informer.ResumeFrom, so the store lacks the objects that have not changed since; verify must not expect them, and Save must not call the store complete
-	restored    bool        // the objects come from a saved state; Synced stays open until the server has confirmed them
-	changes     []Change[T] // changes of the last write; the next write reuses the array
-	writing     bool        // a write is in progress or was interrupted by a panic; after a panic, the next write must keep the earlier changes
-	removed     T           // stored object that the last Deleted event removed; filters need it, because the object in the event may be newer
+	listing     bool     // true from the event ListStarted until Synced or Restored
+	lists       int      // number of lists that have started; endList uses it to remove the decode errors of earlier lists
+	listedCount int      // number of objects in the current list
+	listedSlots []uint64 // bitmap of the slots whose objects are in the current list; endList deletes the other objects
+	initial     bool     // the current list is the first list, so that its changes have Change.Initial
+	// partial is true after Informer.ResumeFrom, because the store then lacks the objects that have not changed since. So
+	// verify must not expect them, and Save must not call the store complete.
+	partial  bool
+	restored bool        // the objects come from a saved state; Synced stays open until the server has confirmed them
+	changes  []Change[T] // changes of the last write; the next write reuses the array
+	// writing is true during a write, and stays true if a panic interrupts the write. The next write must then keep the
+	// earlier changes.
+	writing bool
+	// removed is the stored object that the last Deleted event removed. Filters need it, because the object in the event
+	// may be newer.
+	removed T
 }
 
 // state contains the fields of a store that a snapshot copies.
@@ -93,7 +99,7 @@ func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, obj
 		object, _ = in.objects.Get(slot)
 		return s.key(object) == key
 	})
-	if !ok {
+	if !ok { // object may be one with the same hash but another key
 		var none T
 		object = none
 	}
@@ -145,8 +151,8 @@ func (s *Store[T]) ResourceVersion() string {
 
 // WaitFor blocks until the store has reached a resourceVersion through an event, a bookmark or a list. Later reads then
 // show every write up to this resourceVersion. WaitFor compares resourceVersions by the rules of KEP-5504. If they
-// cannot be compared, it waits until they are equal. For "" and "0", it blocks until the channel of [Store.Synced] is
-// closed. If ctx is done first, WaitFor returns context.Cause(ctx).
+// cannot be compared, it waits until they are equal. For "" and "0", which name no state, it blocks until the channel
+// of [Store.Synced] is closed. If ctx is done first, WaitFor returns context.Cause(ctx).
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	s.mu.Lock()
 	if s.hasReached(resourceVersion) {

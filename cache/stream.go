@@ -11,7 +11,8 @@ import (
 // ends when yield returns false, ctx is done, or an error is permanent. It returns that error or context.Cause(ctx).
 func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Change[T]) bool) (err error) {
 	trace := lw.ContextTrace(ctx)
-	// The previous run may have left the state Stopped.
+	// The previous run may have left the phase Stopped. Until its first event, this run has the phase of an interrupted
+	// stream with the same cause.
 	i.setState(lw.Interrupted, &lw.Interruption{Err: i.State().Cause})
 	defer func() {
 		if err == nil {
@@ -33,7 +34,8 @@ func (i *Informer[T]) stream(ctx context.Context, yield func(lw.Event[T], []Chan
 		if !yield(event, changes) || final {
 			return false
 		}
-		if i.maxObjects > 0 && i.store.size() > i.maxObjects { // ListAndWatch does not know the limit, so the event that ends the run is created here
+		// ListAndWatch does not know the limit, so the event that ends the run is created here.
+		if i.maxObjects > 0 && i.store.size() > i.maxObjects {
 			cause := &lw.Interruption{Err: tooManyObjects(i.maxObjects), Final: true}
 			end := lw.Event[T]{Type: lw.Interrupted, ResourceVersion: i.store.state.version, Interruption: cause}
 			report(trace, &end)
@@ -91,7 +93,8 @@ func (i *Informer[T]) replay(ctx context.Context, trace *lw.Trace, step func(lw.
 	i.store.partial = i.restored.partial
 	i.store.mu.Unlock()
 	proceed := send(lw.Event[T]{Type: lw.Restored, ResourceVersion: i.restored.version})
-	if i.restored.version == "" { // the saved store had to relist, see Save
+	// The saved store had to relist, see Save. The event Restored makes the store trusted, so distrust must follow it.
+	if i.restored.version == "" {
 		i.store.mu.Lock()
 		i.store.distrust()
 		i.store.mu.Unlock()

@@ -96,7 +96,7 @@ func (s *Store[T]) apply(event lw.Event[T]) []Change[T] {
 			s.partial = false
 			s.markSynced()
 		case lw.WatchStarted:
-			if s.restored {
+			if s.restored { // the server still has the history since the restored state
 				s.markSynced()
 			}
 		}
@@ -118,7 +118,7 @@ func (s *Store[T]) setVersion(version string) {
 
 // startList prepares the store for a list. Until the list is complete, snapshots show the state before the list.
 func (s *Store[T]) startList() {
-	if !s.listing {
+	if !s.listing { // a restarted list keeps beforeList, because the store already contains objects of the failed attempt
 		s.beforeList = s.freeze()
 	}
 	s.listing, s.listedCount, s.initial = true, 0, !isClosed(s.synced) && !s.restored
@@ -139,7 +139,8 @@ func (s *Store[T]) endList() {
 		})
 		maps.DeleteFunc(s.decodeErrors, func(_ lw.Key, failure decodeFailure) bool { return failure.list != s.lists })
 	}
-	changed := s.changedByList || s.distrusted || s.partial // Snapshot must not return a snapshot again that says that the store must relist
+	// Snapshot must not return a snapshot again that says that the store must relist.
+	changed := s.changedByList || s.distrusted || s.partial
 	s.listing, s.initial, s.beforeList, s.distrusted, s.changedByList, s.listedSlots = false, false, nil, false, false, nil
 	if changed {
 		s.invalidate()
@@ -169,9 +170,10 @@ func (s *Store[T]) markSynced() {
 
 // distrust makes the next run start with a list, because the store may be wrong. There are two causes. If
 // resourceVersions ran backwards, for example because a backup was restored, an object may have changed without a new
-// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing. Later snapshots are
-// marked as distrusted, so that a process that restores one of them also starts with a list. Snapshots that callers
-// already have must not change. Therefore distrust discards the current snapshot and replaces beforeList with a copy.
+// resourceVersion. The same may be true if the server has not reached the store's resourceVersion. If the
+// initial-events-end bookmark came too early, objects may be missing. Later snapshots are marked as distrusted, so that a
+// process that restores one of them also starts with a list. Snapshots that callers already have must not change.
+// Therefore distrust discards the current snapshot and replaces beforeList with a copy.
 // The caller must hold the store's lock.
 func (s *Store[T]) distrust() {
 	s.distrusted = true
@@ -198,7 +200,8 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 		return true // the store does not contain the objects that existed before the run
 	}
 	if first == nil {
-		return s.state.length == 0 // the stored objects may just have been deleted, but a relist of an empty collection is cheap
+		// The stored objects may just have been deleted, but a relist of an empty collection is cheap.
+		return s.state.length == 0
 	}
 	object, ok := any(first).(T)
 	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), s.state.version)
@@ -215,6 +218,7 @@ func (s *Store[T]) verify(first lw.Keyed) bool {
 	case order > 0:
 		return true // the object has changed since, and the watch must deliver the change
 	}
+	// The object is not newer than the store, so the store must contain this state of it.
 	return found && (s.compare.version == nil || s.compare.version(stored) == first.GetResourceVersion())
 }
 
@@ -244,7 +248,7 @@ func (s *Store[T]) applyDeletion(object T) {
 	key := s.key(object)
 	delete(s.decodeErrors, key)
 	if !s.remove(key) {
-		return // the event is a repetition, or the store never contained the object, for example because of the list's selectors
+		return // the event is repeated, or the store never contained the object, for example because of the list's selectors
 	}
 	last := &s.changes[len(s.changes)-1]
 	s.removed = last.Old
@@ -304,7 +308,8 @@ func (s *Store[T]) write(kind lw.EventType, slot, hash uint32, old, object T) ui
 	for _, index := range s.indexes {
 		index.commit(s.epoch, slot)
 	}
-	if kind == lw.Deleted && !s.listing { // during a list, objects must keep their slots, because listedSlots contains slot numbers
+	// During a list, objects must keep their slots, because listedSlots contains slot numbers.
+	if kind == lw.Deleted && !s.listing {
 		s.shrink()
 	}
 	return slot

@@ -65,7 +65,10 @@ type Settings struct {
 	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
-	hidden        bool     // omit the type from all results, because Follow skips it or Remove has removed it, and only discovery needs it
+
+	// hidden omits the type from all results, because Follow skips it or Remove has removed it, and only discovery needs
+	// it.
+	hidden bool
 
 	// Pack converts an object to the form in which it stays in memory. For example, compact.NewPacker compresses
 	// objects. All types with the same packer share a compressor, which needs about 1 MB. Nil keeps the object's JSON
@@ -90,15 +93,18 @@ const (
 	// All streams share this request budget, because a catalog may start hundreds of streams at once.
 	requestsPerSecond = 50
 	requestBurst      = 100
-	checksPerSecond   = requestsPerSecond / 2 // limit on access checks, so that many forbidden namespaces do not delay other requests
+	checksPerSecond   = requestsPerSecond / 2 // limit on access checks, so that forbidden namespaces do not delay other requests
 	requestTimeout    = 30 * time.Second      // limit on one discovery, one access check and one list of the namespaces
 
 	maxLists  = 16              // limit on all first lists, including those that Options.MaxLists no longer counts
 	shortList = 2 * time.Second // after this time, a list no longer counts towards Options.MaxLists
 
-	discoverEvery = time.Minute      // time between discoveries while watches of the definitions report new types
-	pollEvery     = 5 * time.Second  // the same without these watches, or after an error; a request with an ETag costs the server little
-	settleEvery   = time.Second      // the same after a sign of a new type, because the server's discovery lags behind its definitions
+	// The time between two discoveries depends on how the catalog learns about new types. It is discoverEvery while
+	// watches of the definitions report them. It is pollEvery without these watches or after an error, because a request
+	// with an ETag costs the server little. It is settleEvery after a sign of a new type.
+	discoverEvery = time.Minute
+	pollEvery     = 5 * time.Second
+	settleEvery   = time.Second
 	settleFor     = 15 * time.Second // how long the server's discovery may lag behind its definitions
 )
 
@@ -254,7 +260,8 @@ func (c *Catalog) redefined(n *collection, event lw.Event[Packed]) {
 	defer c.mu.Unlock()
 	plural, group, _ := strings.Cut(event.Object.GetName(), ".")
 	_, known := c.found[Type{Group: group, Resource: plural}]
-	if event.Type != lw.Added || n.synced || !known && n.info.Type == definitions[0] { // an APIService has a name such as v1.apps, which names no type
+	// Only the name of a CustomResourceDefinition names a type. The name of an APIService is, for example, v1.apps.
+	if event.Type != lw.Added || n.synced || !known && n.info.Type == definitions[0] {
 		c.settleUntil = time.Now().Add(settleFor)
 	}
 }
@@ -419,7 +426,8 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 			var changed []Status
 			c.mu.Lock()
 			updated := c.updated
-			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) { // seen also contains removed collections, because the loop may not have received their last status yet
+			// seen also contains removed collections, because the loop may not have received their last status yet.
+			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) {
 				if seen[n] != n.revision {
 					changed = append(changed, n.status())
 				}
@@ -468,7 +476,8 @@ func (c *Catalog) limit(bytes int) {
 		c.drop(largest, &LimitError{largest.info.Type, most, c.opts.MaxBytes})
 		total -= most
 	}
-	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32)) // near the limit, do not add up all objects after each event
+	// Near Options.MaxBytes, the second value keeps limit from adding up all objects after each event.
+	c.remaining.Store(max(c.opts.MaxBytes-total, c.opts.MaxBytes/32))
 }
 
 // drop replaces a collection with an empty one, whose status contains the cause. The new collection does not follow its

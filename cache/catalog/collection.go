@@ -146,7 +146,8 @@ func (n *collection) scopeOf(info TypeInfo, namespaces ...string) *scope {
 	return in
 }
 
-// discovered follows the type in the version of info. The caller must hold the catalog's lock.
+// discovered follows the type in the version of info, unless the scope has an error. Such a type was dropped because of
+// Options.MaxBytes, or its client cannot be created. The caller must hold the catalog's lock.
 func (n *collection) discovered(info TypeInfo) {
 	in := n.scope
 	n.info = info
@@ -157,7 +158,7 @@ func (n *collection) discovered(info TypeInfo) {
 
 // use replaces the scope. The caller must hold the catalog's lock.
 func (n *collection) use(next *scope) {
-	n.synced = n.synced && !n.scope.gone
+	n.synced = n.synced && !n.scope.gone // a deleted type that returns must be synced again
 	n.scope = next
 	n.interrupt(scopeChanged{})
 	n.update()
@@ -238,7 +239,7 @@ func (n *collection) Run(ctx context.Context) error {
 			in, n.running, n.interrupt = n.scope, n.scope, stop
 			n.update()
 		})
-		if in.gone || len(in.clients) > 0 {
+		if in.gone || len(in.clients) > 0 { // otherwise there is nothing to follow until the scope is replaced
 			n.follow(running, in)
 		}
 		<-running.Done()
@@ -306,7 +307,7 @@ func (n *collection) observe(event lw.Event[Packed], in *scope) {
 		if goesOn(event.Interruption) {
 			return
 		}
-		if errors.Is(cause, lw.ErrNotFound) {
+		if errors.Is(cause, lw.ErrNotFound) { // discovery must find out soon whether the type is gone
 			n.catalog.settleUntil = time.Now().Add(settleFor)
 		}
 	}
@@ -371,6 +372,7 @@ func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied 
 	}
 	candidates := n.wanted(in.info)
 	if candidates[0] == "" {
+		// A scope with all namespaces needs no check, because its own stream retries.
 		if in.clients[""] == nil {
 			if ok, _ := permits("", n.scopeOf(in.info, "").clients[""]); ok {
 				return candidates, nil, nil

@@ -161,7 +161,8 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		namespace string
 		event     lw.Event[Packed]
 	}
-	ctx, stop := context.WithTimeout(ctx, opts.Timeout) // the streams resume forever, but a watch must end after opts.Timeout
+	// The streams resume forever, but a watch must end after opts.Timeout.
+	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
 	options := &lw.Options{LabelSelector: opts.LabelSelector, FieldSelector: opts.FieldSelector, Warn: silent}
 	events, from := make(chan received), s.versions
 	var streams sync.WaitGroup
@@ -169,7 +170,8 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 	defer stop()
 	s.versions = map[string]string{}
 	for namespace, client := range s.scope.clients {
-		held := lw.Held{ResourceVersion: cmp.Or(from[namespace], s.store.ResourceVersion())} // a saved state has only one resourceVersion
+		// from is empty after a restart, because a saved state has only one resourceVersion.
+		held := lw.Held{ResourceVersion: cmp.Or(from[namespace], s.store.ResourceVersion())}
 		s.versions[namespace] = held.ResourceVersion
 		streams.Go(func() {
 			for event := range lw.Resume(ctx, client, held, options) {
@@ -179,6 +181,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 			}
 		})
 	}
+	// A deleted type has no streams that could report the start of the watch.
 	if s.scope.gone && !yield(lw.Event[Packed]{Type: lw.WatchStarted, ResourceVersion: s.version()}, nil) {
 		return
 	}

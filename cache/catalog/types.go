@@ -24,7 +24,7 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 		}
 	}
 	if _, ok := found[Type{Resource: "events"}]; ok {
-		delete(found, Type{Group: "events.k8s.io", Resource: "events"}) // the server stores each Event once and serves it in both groups
+		delete(found, Type{Group: "events.k8s.io", Resource: "events"}) // the server serves each stored Event in both groups
 	}
 	return found
 }

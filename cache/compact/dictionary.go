@@ -27,7 +27,9 @@ type compressor struct {
 const windowSize = 2 * maxDictionary
 
 // newCompressor returns a compressor with a dictionary of this content, or nil if zstd rejects the content. It creates
-// no checksums, because compress verifies each result.
+// no checksums, because compress verifies each result. All dictionaries can have the ID 1, because each object refers to
+// its own dictionary. The encoder compresses one object at a time to save memory, but the decoder decompresses one object
+// per CPU at the same time, which the concurrency 0 stands for.
 func newCompressor(content []byte, hot *objectCache) *compressor {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, content), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(windowSize), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))

@@ -34,10 +34,10 @@
 // # Compression
 //
 // The codec compresses text with zstd at its fastest level. A dictionary of at most 64 kB consists of 16 random
-// objects of the collection. The codec creates a dictionary after 16 objects, after 256 more objects, after 4,096 more objects, and so
-// on. Each interval is 16 times as long as the previous one. A dictionary takes about 0.1 MB and is freed with its last
-// object. The first 16 objects, and objects that do not shrink, are stored uncompressed. BenchmarkChoice compares other
-// compressors and levels.
+// objects of the collection. The codec creates a dictionary after 16 objects, after 256 more objects, after 4,096 more
+// objects, and so on. Each interval is 16 times as long as the previous one. A dictionary takes about 0.1 MB and is freed
+// with its last object. The first 16 objects, and objects that do not shrink, are stored uncompressed. BenchmarkChoice
+// compares other compressors and levels.
 //
 // The codec decompresses each text once to verify it. If the result differs, the text is stored uncompressed. A fault
 // in the compressor can therefore cost memory, but no data.

@@ -140,7 +140,8 @@ func syncFolder(path string) error {
 		return err
 	}
 	defer folder.Close()
-	if err := syncFile(folder); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // some network file systems return these errors
+	// Some network file systems cannot sync folders and return one of these two errors.
+	if err := syncFile(folder); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
 		return err
 	}
 	return nil

@@ -58,8 +58,8 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// canDouble reports whether the directory may become twice as large, because it is small compared with the number of
-// entries. Without this limit, many equal hashes could double the directory again and again.
+// canDouble reports whether the directory may become twice as large. This is so if it has at most one index for every
+// four entries. Without this limit, many equal hashes could double the directory again and again.
 func (t *Table) canDouble() bool { return 4<<t.depth <= t.length }
 
 // Remove removes an entry, which must exist.
