@@ -17,9 +17,10 @@ import (
 // streams use the same current transport, so only one stream has to discover that the preferred transport does not
 // work.
 //
-// If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], Transport tries the other transport. It
-// switches when a watch over the other transport delivers data. After a 401, 403 or 404 over HTTP, it does not try
-// WebSocket, because such a response comes from the server itself, which would reject a WebSocket, too.
+// If a watch fails with 400, 405, 426, 501, 502 or [errors.ErrUnsupported], the transport itself may be the cause, so
+// Transport tries the other one. It switches when a watch over the other transport delivers data. After a 401, 403 or 404
+// over HTTP, it does not try WebSocket, because such a response comes from the server itself, which would reject a
+// WebSocket, too.
 //
 // Transport also switches when a watch reaches its idle timeout without any data, for example because a proxy buffers
 // the response. Once any watch over the current transport has delivered data, an idle timeout no longer causes a

@@ -69,7 +69,7 @@ func (n *credentialError) Unwrap() error { return n.error }
 func (t *state) renew(ctx context.Context, used credentials, sameOrigin, unauthorized bool) (credentials, error) {
 	fresh, err := t.current(ctx, used)
 	if err != nil {
-		return used, nil
+		return used, nil // so that RoundTrip returns the first failure
 	}
 	if t.opts.CredentialFunc != nil && unauthorized {
 		return t.callCredentialFunc(ctx, used.credential)
@@ -320,6 +320,8 @@ var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 // stream detects a dead connection.
 var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 
+// newTransport returns a transport with the timeouts of http.DefaultTransport. Its limit on response headers is lower
+// than the 10 MiB of net/http, to bound the memory that a hostile server can use.
 func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error), uncompressed bool) *http.Transport {
 	return &http.Transport{
 		Proxy:                  proxy,

@@ -22,7 +22,9 @@ type Options struct {
 	// Proxy and DisableCompression must then be empty. Client.Timeout must be zero, because it would end every watch.
 	Client *http.Client
 
-	CAFile   string // PEM file with the certificate authorities for the server and for proxies; may be rotated; by default the system's roots
+	// CAFile is a PEM file with the certificate authorities for the server and for proxies. It may be rotated. By default,
+	// the system's roots apply.
+	CAFile   string
 	CAData   []byte // PEM certificate authorities; overrides CAFile
 	CertFile string // PEM file with the client certificate; may be rotated
 	KeyFile  string // PEM file with the private key of CertFile; may be rotated

@@ -34,6 +34,7 @@ type state struct {
 	client  http.Client    // a template; the method do copies it and sets the Transport of the copy
 	secrets redact.Secrets // secrets that every request to the server contains
 
+	// readFile is secretfile.Read, which tests replace.
 	readFile  func(purpose, path string) ([]byte, error)
 	reading   chan struct{} // lock for reading files and replacing credentials; a channel, so that a wait can be canceled
 	mu        sync.Mutex
@@ -126,6 +127,7 @@ func (t *state) do(ctx context.Context, req *lw.Request, header http.Header) (*h
 	if err != nil {
 		return nil, nil, err
 	}
+	// The capacity of the secrets is limited, so that attempt appends tokens to a copy.
 	client, tried := t.client, &attempt{transport: t, secrets: t.secrets[:len(t.secrets):len(t.secrets)]}
 	client.Transport = tried
 	response, err := client.Do(request)
@@ -221,7 +223,7 @@ func (a *attempt) send(original *http.Request, sameOrigin bool, c credentials) (
 			a.secrets = append(a.secrets, c.token)
 		}
 	} else {
-		request.Header.Del("Authorization")
+		request.Header.Del("Authorization") // net/http sets this header if the URL of a redirect contains a user
 		via = c.anonymous
 	}
 	most := int32(maxConnections)

@@ -76,7 +76,9 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		stream.Add("If-None-Match", req.IfNoneMatch)
 	}
 	if req.Watch {
-		stream.Add("Accept-Encoding", "identity") // gzip would delay each event until the next one; only for Node.js, because browsers ignore it
+		// With gzip, each event would be delayed until the next one. The header has an effect only in Node.js, because browsers
+		// ignore it.
+		stream.Add("Accept-Encoding", "identity")
 	}
 	for name, values := range t.opts.Header {
 		for _, value := range values {

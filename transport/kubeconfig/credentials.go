@@ -25,7 +25,7 @@ func (l *loader) cluster(fields *fields) {
 		}
 		http.ServerName = fields.string("tls-server-name")
 	}
-	if !strings.Contains(c.Server, "://") {
+	if !strings.Contains(c.Server, "://") { // as in kubectl, even with a certificate authority
 		c.Server = "http://" + c.Server
 	}
 	http.ServerName = cmp.Or(l.ServerName, http.ServerName)
@@ -90,7 +90,7 @@ func (l *loader) credentials(fields *fields) {
 		case err == nil:
 			http.Token = "" // the token file overrides the token, because it may be newer
 		case http.Token != "":
-			http.TokenFile = ""
+			http.TokenFile = "" // an unreadable token file is not a mistake if there is a token
 		default:
 			fields.failIf("tokenFile", err)
 		}

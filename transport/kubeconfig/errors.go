@@ -41,6 +41,7 @@ func (e *Error) Error() string {
 			text += part + ": "
 		}
 	}
+	// For example, "server: the value is missing" becomes "server is missing".
 	message := e.err.Error()
 	if rest, ok := strings.CutPrefix(message, "the value "); ok && e.Entry+e.field != "" {
 		return strings.TrimSuffix(text, ": ") + " " + rest

@@ -26,7 +26,7 @@ func newLoader(opts *Options) *loader {
 	l.entries = map[string]map[string]func() *fields{"context": {}, "cluster": {}, "user": {}}
 	for _, path := range l.paths() {
 		root, err := readFile(path)
-		if errors.Is(err, fs.ErrNotExist) && l.Path == "" {
+		if errors.Is(err, fs.ErrNotExist) && l.Path == "" { // as in kubectl, only the file in Options.Path must exist
 			continue
 		}
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
@@ -142,8 +142,8 @@ func (l *loader) read(node *yaml.Node, at Error) *fields {
 	return f
 }
 
-// values returns fields with the given strings. The loader then reads the options and the service account with the same
-// code as a kubeconfig. Empty strings count as missing.
+// values returns fields with the given strings, so that the loader can read the options and the service account with
+// the same code as a kubeconfig. Empty strings count as missing.
 func (l *loader) values(at Error, texts map[string]string) *fields {
 	f := l.read(nil, at)
 	for name, text := range texts {
@@ -196,7 +196,7 @@ func (f *fields) text(name string, node *yaml.Node) string {
 	case node.Kind != yaml.ScalarNode:
 		f.failAt(name, node, errors.New("the value must be a string"))
 		return ""
-	case node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp":
+	case node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp": // kubectl reads an unquoted date as a string
 		f.failAt(name, node, errors.New("the value must be a string: put it in quotes"))
 		return ""
 	}
@@ -206,7 +206,7 @@ func (f *fields) text(name string, node *yaml.Node) string {
 func (f *fields) boolean(name string) (value bool) {
 	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	node := f.members[name]
-	// The yaml package also decodes yes and no as booleans.
+	// As in kubectl, an unquoted yes or no is a boolean. The yaml package accepts even quoted ones, which kubectl rejects.
 	if node != nil && (node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil) {
 		f.fail(name, "the value must be true or false")
 	}

@@ -25,8 +25,12 @@ type Options struct {
 	Cluster string // name of a cluster; by default the cluster of the context
 	User    string // name of a user; by default the user of the context
 
-	Server     string // URL of the server; the certificate authority, the proxy and the credentials still come from the kubeconfig
-	ServerName string // host name to verify in the server's certificate; if Server is set, the kubeconfig's tls-server-name is ignored
+	// Server is the URL of the server. The certificate authority, the proxy and the credentials still come from the
+	// kubeconfig.
+	Server string
+	// ServerName is the host name to verify in the server's certificate. If Server is set, the kubeconfig's
+	// tls-server-name is ignored.
+	ServerName string
 	CAFile     string // PEM file; overrides the certificate authority and insecure-skip-tls-verify of the cluster
 	Insecure   bool   // skips verification of the server's certificate; cannot be combined with CAFile
 
@@ -87,6 +91,7 @@ func Load(opts *Options) (*Config, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
+	// New validates the URLs of the server and the proxy, which the steps above do not check.
 	if transport, err := lwhttp.New(c.Server, c.HTTP); err == nil {
 		transport.Close()
 	} else {
@@ -116,10 +121,12 @@ type loader struct {
 	config *Config
 	err    *Error // the first mistake, which Load returns; the methods continue after it
 
-	files       []string                             // paths of the files that exist
-	entries     map[string]map[string]func() *fields // functions that read an entry, by kind and name; unused entries are not read
-	current     string                               // name of the current context
-	currentFile string                               // file that sets the current context
+	files []string // paths of the files that exist
+	// entries contains functions that read an entry, by kind and name. Only the entries in use are read, so that mistakes
+	// in other entries are ignored.
+	entries     map[string]map[string]func() *fields
+	current     string // name of the current context
+	currentFile string // file that sets the current context
 
 	context       Error   // location of the context, for errors about the names in it
 	clusterFields *fields // fields of the cluster, for clusterInfo and errors
@@ -207,8 +214,8 @@ func (l *loader) serviceAccount() *fields {
 	if l.config.Namespace == "" {
 		text, err := os.ReadFile(l.account("namespace"))
 		if !errors.Is(err, fs.ErrNotExist) {
-			// This error must not be ignored. The program would then use the namespace "default", whose objects may belong to
-			// others.
+			// This error must not be ignored, because the program would then use the namespace "default", whose objects may
+			// belong to others.
 			account.failIf("namespace", err)
 		}
 		l.config.Namespace = cmp.Or(strings.TrimSpace(string(text)), "default")

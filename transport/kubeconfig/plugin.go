@@ -72,7 +72,7 @@ func (p *plugin) validate(fields *fields) {
 	default:
 		fields.fail("apiVersion", "the value must be "+group+"v1 or "+group+"v1beta1")
 	}
-	if p.mode == "" && p.version == group+"v1beta1" {
+	if p.mode == "" && p.version == group+"v1beta1" { // v1 has no default
 		p.mode = "IfAvailable"
 	}
 	if !slices.Contains([]string{"Never", "IfAvailable", "Always"}, p.mode) {
@@ -82,7 +82,7 @@ func (p *plugin) validate(fields *fields) {
 		fields.fail("command", "the value is missing")
 		return
 	}
-	if strings.ContainsRune(p.command, filepath.Separator) {
+	if strings.ContainsRune(p.command, filepath.Separator) { // otherwise, exec searches PATH for the command
 		p.command = fields.path("command")
 	}
 	if _, err := exec.LookPath(p.command); err != nil {

@@ -59,7 +59,7 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 		Proxy:          func(r *http.Request) (*url.URL, error) { return nil, c.upgrade(ctx, t.base, req, r.Header) },
 		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return c, nil },
 	}
-	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", nil)
+	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", nil) // a placeholder, because base knows the server's URL
 	switch {
 	case err == nil:
 		return &lw.Response{ReadCloser: newBody(ctx, conn, c, t.limit), Redact: c.redact}, nil

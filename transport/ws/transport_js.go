@@ -79,7 +79,7 @@ func (t *transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 		return nil, err
 	}
 	stream := jsx.NewStream(ctx, "ws"+url[len("http"):])
-	if token != "" {
+	if token != "" { // Add without a name adds a subprotocol
 		stream.Add("", tokenProtocol+base64.RawURLEncoding.EncodeToString([]byte(token)))
 		stream.Add("", otherProtocol)
 	}
@@ -109,9 +109,9 @@ func (b *body) Read(p []byte) (int, error) {
 		return n, err
 	}
 	switch code := b.Code(); code {
-	case 1000:
+	case 1000: // closed normally (RFC 6455, section 7.4)
 		return 0, io.EOF
-	case 1006:
+	case 1006: // closed without a close frame
 		return 0, io.ErrUnexpectedEOF
 	default:
 		return 0, &closeError{Code: code, Reason: b.secrets.Text(b.Failure())}

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Package secretfile reads files with credentials and certificates.
+// Package secretfile reads files with credentials and certificates for the packages http and kubeconfig.
 package secretfile
 
 import (
