@@ -4,7 +4,7 @@ import "github.com/seed-6d2a410a/listwatch/lw"
 
 // comparison contains the funcs that compare objects of type T.
 type comparison[T any] struct {
-	version func(T) string    // T's own method, because no Identity can replace it; nil if T has no resourceVersion
+	version func(T) string    // T's own method, because no Identity can replace it; nil if T is not an lw.Keyed
 	uid     func(T) string    // nil if T has no UID
 	equal   func(a, b T) bool // nil if neither the Identity nor T has an Equal func
 }

@@ -177,7 +177,7 @@ func (i *Informer[T]) register(r *Registration[T]) {
 		var none T // a filter ignores the stored object of an Added change
 		r.enqueue(Change[T]{Type: lw.Added, New: object, Initial: true}, none)
 	}
-	if isClosed(i.Store().Synced()) {
+	if isClosed(i.Store().Synced()) { // otherwise, enqueue adds the mark when the first list is complete
 		r.queue.addMark()
 	}
 }

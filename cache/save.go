@@ -72,7 +72,7 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin string, text func(T)
 	case version == "":
 		return errNotSynced
 	case snapshot.distrusted:
-		version = "" // after Restore, the next run starts with a list
+		version = "" // after Restore, the next run starts with a list, so missing objects do not matter
 	case snapshot.incomplete:
 		return errUndecoded
 	}

@@ -225,7 +225,8 @@ func (n *collection) pending() bool {
 	return n.restricted() && !n.probed || emptying || !n.synced && !n.failed() && n.state != Gone
 }
 
-// failed reports whether the first list may never complete. The caller must hold the catalog's lock.
+// failed reports whether the first list may never complete. A type that the server does not have counts as failed only
+// if it was added with Add. The caller must hold the catalog's lock.
 func (n *collection) failed() bool {
 	return n.state == Forbidden || n.state == Unavailable || n.state == Gone && n.explicit
 }
