@@ -54,7 +54,8 @@ func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 		s.appendEvent(lw.Deleted, now, d.Old, nil)
 	case s.out.resume == nil || d.Old.Get("metadata.creationTimestamp").Exists(): // unlike the stubs in a resume file
 		s.appendEvent(lw.Modified, now, d.New, d.Old)
-	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion(): // the previous run has already printed this version, but --until needs the complete object
+	case d.Old.GetUID() == d.New.GetUID() && d.Old.GetResourceVersion() == d.New.GetResourceVersion():
+		// The previous run has already printed this version, but --until needs the complete object.
 		s.limiter.take(s.resource.String(), []output.Event{{Type: lw.Modified, Object: d.New}}, true)
 	default:
 		s.appendEvent(lw.Modified, now, d.New, nil)
@@ -87,10 +88,11 @@ func (s *stream) isFatal(cause error) bool {
 	}
 	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](cause)
 	_, badKubeconfig := errors.AsType[*kubeconfig.Error](cause)
-	unsupported := fips140.Enforced() && errors.Is(cause, errors.ErrUnsupported)
+	unsupported := fips140.Enforced() && errors.Is(cause, errors.ErrUnsupported) // for example WebSocket, which needs SHA-1
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.badRequests++
 	}
-	rejected := s.badRequests > 1 || s.badRequests > 0 && s.config.limits.from != "" // a retry would begin with a list, but --from excludes lists
+	// With --from, even the first response is fatal, because a retry would begin with a list, but --from excludes lists.
+	rejected := s.badRequests > 1 || s.badRequests > 0 && s.config.limits.from != ""
 	return badCertificate || badKubeconfig || unsupported || rejected || isPlainHTTP(cause) || lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList)
 }

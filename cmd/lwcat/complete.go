@@ -28,7 +28,7 @@ func (c *config) registerCompletions(root *cobra.Command) {
 			return
 		}
 		_ = root.RegisterFlagCompletionFunc(flag.Name, completeLast(func(ctx context.Context, args []string, word string) []cobra.Completion {
-			if flag.Name == "until" || flag.Name == "where" {
+			if flag.Name == "until" || flag.Name == "where" { // their fields depend on the resource in the arguments
 				return c.completeFields(ctx, args, word)
 			}
 			return c.flagValues(ctx, flag.Name)
@@ -50,7 +50,9 @@ func completeLast(values func(ctx context.Context, args []string, last string) [
 				matching = append(matching, cobra.CompletionWithDesc(before+text, output.Plain(description)))
 			}
 		}
-		if len(matching) == 1 && strings.HasSuffix(matching[0], "=\t") { // the tab precedes an empty description
+		// After a format that needs an argument, such as jsonpath=, the shell must not add a space. The tab precedes an
+		// empty description.
+		if len(matching) == 1 && strings.HasSuffix(matching[0], "=\t") {
 			return matching, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
 		return matching, cobra.ShellCompDirectiveNoFileComp

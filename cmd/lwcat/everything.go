@@ -54,12 +54,13 @@ type viewer struct {
 
 // catEverything prints the changes of all types that the server has now or later.
 func (s *connection) catEverything(ctx context.Context, c *config, p *printer) error {
-	p.limiter = newLimiter(&c.limits, 1)
+	p.limiter = newLimiter(&c.limits, 1) // the catalog counts as one collection, whose list awaitSync completes
 	v := &viewer{config: c, out: p, logged: map[catalog.Type]string{}}
+	// The catalog does not warn, because logProblems reports the problems of its types.
 	v.Catalog = catalog.New(s.transport, &catalog.Options{Follow: c.resources.settings, Warn: func(string, ...any) {}})
 	ctx, cancel := context.WithCancelCause(ctx)
 	var tasks sync.WaitGroup
-	tasks.Go(func() { _ = v.Run(ctx) })
+	tasks.Go(func() { _ = v.Run(ctx) }) // only returns the cause of ctx
 	tasks.Go(func() { cancel(v.awaitSync(ctx)) })
 	if !c.limits.once {
 		tasks.Go(func() { cancel(v.printChanges(ctx)) })
@@ -110,6 +111,7 @@ func (v *viewer) print(change catalog.Change, flush bool) error {
 		return nil
 	}
 	seen, last := v.out.limiter.take(event.Resource, []output.Event{event}, hidden)
+	// --record and --resume need the stream and the event, but everythingRejects excludes these flags.
 	err := v.out.print(nil, nil, seen, true, hidden, flush || last)
 	if last && (err == nil || errors.Is(err, syscall.EPIPE)) { // the goal is reached, even if the reader of the output has exited
 		return v.out.limiter.reason()

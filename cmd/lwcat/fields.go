@@ -20,7 +20,7 @@ type schema struct{ components, node lw.Value }
 func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // short, because the watch starts only after this check
 	defer cancel()
-	api := strings.ReplaceAll("/apis/"+r.Group+"/"+r.Version, "/apis//", "/api/")
+	api := strings.ReplaceAll("/apis/"+r.Group+"/"+r.Version, "/apis//", "/api/") // the core group has no name
 	body, err := s.http.Open(ctx, &lw.Request{Path: "/openapi/v3" + api, Accept: "application/json"})
 	if err != nil {
 		return found
@@ -31,6 +31,7 @@ func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
 	if err != nil || parseErr != nil {
 		return found
 	}
+	// A component names its kind, but the resource has only a plural name. The path of the collection links the two.
 	found.components = document.Get("components.schemas")
 	kind := document.Get("paths").Member(api + "/" + r.Plural).Get("get.x-kubernetes-group-version-kind.kind").String()
 	for _, component := range found.components.Members() {
@@ -43,7 +44,7 @@ func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
 }
 
 // at follows a path and returns the schema there. If a field on the path is missing, it returns the schema that lacks
-// the field, and the field's name.
+// the field, and the field's name. Below a field without described properties, every field is permitted.
 func (s schema) at(path []string) (found schema, missing string) {
 	for _, step := range path {
 		if properties := s.resolve().node.Member("properties"); step != "[]" && properties.Member(step).Exists() {
@@ -67,7 +68,8 @@ func (s schema) names() (names []string) {
 	return names
 }
 
-// resolve follows references to other components, but not for ever, because a broken schema may refer to itself.
+// resolve follows references to other components. A reference is either the schema itself or wrapped in allOf.
+// resolve stops after 100 references, because a broken schema may refer to itself.
 func (s schema) resolve() schema {
 	for n, name, found := 0, "", true; found && n < 100; n++ {
 		name, found = strings.CutPrefix(s.node.Get("allOf[0].$ref").String()+s.node.Member("$ref").String(), "#/components/schemas/")

@@ -48,7 +48,7 @@ func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 	set.StringSliceVar(&o.options.Only, "only", nil, "with -o diff: show only changes at these `PATHS`, for example spec,status.phase")
 	set.BoolFunc("diff", "the same as -o diff", func(string) error { o.name = "diff"; return nil })
 	set.StringVar(&o.color, "color", "auto", "use colors: auto, always or never")
-	set.Lookup("color").NoOptDefVal = "always"
+	set.Lookup("color").NoOptDefVal = "always" // the meaning of --color without a value
 	set.BoolVar(&o.options.Labels, "show-labels", false, "with -o table and wide: also print a column with all labels")
 	set.StringSliceVarP(&o.options.LabelColumns, "label-columns", "L", nil, "with -o table and wide: also print columns with these `LABELS`, for example app,tier")
 	set.StringVar(&o.sortBy, "sort-by", "", "with --once: sort the objects by the field at this `PATH`, for example metadata.creationTimestamp")
@@ -92,7 +92,8 @@ func (c *config) choose(flags *pflag.FlagSet) {
 	if (c.output.kubectl && !objectsOnly || labels) && !flags.Changed("output") && !flags.Changed("diff") {
 		c.output.name = "table"
 	}
-	single := len(names) == 1 && strings.Contains(names[0], "/")
+	single := len(names) == 1 && strings.Contains(names[0], "/") // kubectl prints one named object without a List
+	// A template such as {.items[*].metadata.name} expects a List. Other templates apply to one object at a time.
 	items := c.output.name == "json" || c.output.name == "yaml" || strings.HasPrefix(c.output.name, "jsonpath=") && strings.Contains(c.output.name, ".items")
 	c.output.options.Once = c.limits.once && c.limits.resume == "" // with --resume, a list may also show deletions
 	c.output.options.List = c.output.kubectl && c.output.options.Once && items && !c.output.options.Types && !single
@@ -102,7 +103,7 @@ func (c *config) choose(flags *pflag.FlagSet) {
 // flags returns lwcat's flags. The caller parses these flags, which sets the fields of c.
 func (c *config) flags(terminal bool) *pflag.FlagSet {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
-	set.SortFlags = false
+	set.SortFlags = false // the help lists the flags by topic
 	c.server.flags(set)
 	c.resources.flags(set)
 	c.output.flags(set, terminal)
@@ -127,7 +128,7 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	// By default, --until in a pipe prints only the result, so that a job that waits for a Secret does not write the
 	// Secret to its log.
 	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
-	c.choose(flags)
+	c.choose(flags) // before c.output.validate, which creates the chosen format
 	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate, func() error { return c.validateEverything(flags) }} {
 		if err := validate(); err != nil {
 			return err

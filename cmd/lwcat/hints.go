@@ -104,7 +104,8 @@ func (s *connection) expiry() string {
 // pluginHint returns advice for a failed credential plugin, or "" for other errors.
 func (s *connection) pluginHint(err error) string {
 	failed, ok := errors.AsType[*kubeconfig.Error](err)
-	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) { // then the error already contains the hint
+	// If the plugin is not installed, the error already contains the hint.
+	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	return failed.Hint + "; to use another credential, pass --user or --token"

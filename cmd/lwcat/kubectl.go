@@ -32,6 +32,7 @@ func (c *config) useKubectl() error {
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"
 // lists once unless -w is set, and "wait" and "rollout status" print only the result.
 func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []string, err error) {
+	// --watch=false is the same as --once.
 	if c.limits.once = c.limits.once || flags.Changed("watch") && !c.limits.watch; len(args) == 0 {
 		return args, nil
 	}
@@ -70,11 +71,11 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 
 // waitFor converts the flags of kubectl wait to --until and --timeout, with kubectl's defaults.
 func (c *config) waitFor(flags *pflag.FlagSet) error {
-	goal := c.resources.about
+	goal := c.resources.about // the flag --for, which otherwise selects Events about an object
 	if goal == "" {
 		return errors.New("wait needs --for, for example --for=condition=Ready, --for=delete or --for=jsonpath='{.status.phase}'=Running")
 	}
-	if goal != "delete" && goal != "create" {
+	if goal != "delete" && goal != "create" { // these two already apply to all objects
 		goal = "all " + goal
 	}
 	c.limits.verb, c.limits.until, c.resources.about = "wait", []string{goal}, ""
@@ -122,7 +123,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	if near := nearest.Likely(name, names); len(near) > 0 && len(name) > 2 {
+	if near := nearest.Likely(name, names); len(near) > 0 && len(name) > 2 { // short names are similar to most flags
 		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
 	}
 	return err

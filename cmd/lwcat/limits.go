@@ -52,7 +52,7 @@ func (o *rangeOptions) validate() error {
 	switch {
 	case o.count <= 0 && o.set.Changed("count"):
 		return fmt.Errorf("--count is %d: it must be at least 1", o.count)
-	case o.timeout <= 0 && o.set.Changed("timeout") && o.verb == "":
+	case o.timeout <= 0 && o.set.Changed("timeout") && o.verb == "": // kubectl wait and rollout status accept --timeout=0
 		return fmt.Errorf("--timeout is %v: it must be greater than zero", o.timeout)
 	case o.resume != "" && o.set.Changed("where"):
 		return errors.New("--resume saves no fields that --where needs: use a selector, or omit --resume")
@@ -130,7 +130,8 @@ func (o *rangeOptions) shows(e *output.Event) bool {
 }
 
 // take accepts events until --count or --until ends the output. It returns the accepted events, and whether the
-// last of them ends the run. If hidden is true, the events are not printed, and --count ignores them.
+// last of them ends the run. If hidden is true, the events are not printed. --count counts only printed events, but
+// --until also needs events that are hidden or that --event excludes, because it depends on the objects' state.
 func (l *limiter) take(collection string, events []output.Event, hidden bool) (seen []output.Event, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

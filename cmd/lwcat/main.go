@@ -29,7 +29,7 @@ const (
 	exitDone    = 0
 	exitError   = 1 // a permanent error from the server, the network or the output
 	exitUsage   = 2
-	exitTimeout = 3   // the run ended before --until or --count was met, or --timeout ended --once early or before the server answered; wait and rollout exit with exitError
+	exitTimeout = 3   // the run ended before its goal, or timed out before the server answered; wait and rollout exit with exitError
 	exitSignal  = 128 // plus the number of the signal that ended the run, as in shells; for example 130 after ^C
 )
 
@@ -60,10 +60,11 @@ func main() {
 // exitCode returns the exit code for err and prints a message if the run failed. A script that waits for a goal must be
 // able to distinguish the goal from other ends of the run.
 func exitCode(err error, config *config, status *status) int {
-	goal, unmet := config.limits.goal(), exitTimeout
+	goal, unmet := config.limits.goal(), exitTimeout // the run fails with unmet if it ended before the goal
 	if config.limits.verb != "" {
 		goal, unmet = "the condition on "+strings.Join(config.resources.names, ", "), exitError // as kubectl does
 	}
+	// Without a goal, a timeout is a success, but only after the server has answered. --wait requires an answer in any case.
 	if goal == "" && !status.answered.Load() && (config.resources.wait || errors.Is(err, errTimeout)) {
 		goal = "the server and the resources"
 	}
@@ -76,12 +77,13 @@ func exitCode(err error, config *config, status *status) int {
 		return exitUsage
 	case interrupted:
 		return exitSignal + int(signal)
-	case errors.Is(err, errFailed):
+	case errors.Is(err, errFailed): // each stream has already logged its error
 		return exitError
 	case errors.Is(err, errUnmet):
 		status.logf("the list is complete, but %s was not reached", goal)
 	case errors.Is(err, errCounted):
 		status.logf("--count %d was reached before %s", config.limits.count, goal)
+	// With --once, the reader of a pipe such as "lwcat --once pods | head" decides how much of the list it needs.
 	case goal == "" && errors.Is(err, errTimeout), (goal == "" || config.limits.once && !config.limits.hasGoal()) && errors.Is(err, syscall.EPIPE):
 		return exitDone
 	case errors.Is(err, errTimeout):
@@ -119,7 +121,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	root.PersistentPreRun = func(*cobra.Command, []string) { parsed = true }
 	err := root.ExecuteContext(ctx)
 	if err != nil && !parsed {
-		if names := root.Flags().Args(); len(names) > 0 && slices.Contains(otherVerbs, names[0]) { // lwcat does not know the flags of this verb
+		// In "lwcat delete pods --force", the parser rejects the flag before fromKubectl sees the verb.
+		if names := root.Flags().Args(); len(names) > 0 && slices.Contains(otherVerbs, names[0]) {
 			err = c.useKubectl()
 		}
 		err = usageError{err}

@@ -120,7 +120,8 @@ func recordError(err error) error {
 // close flushes and closes the file.
 func (r *recorder) close() error { return recordError(errors.Join(r.out.Flush(), r.file.Close())) }
 
-// readRecording iterates over the lines of a recording. The last error names the invalid line.
+// readRecording iterates over the lines of a recording, from its beginning, because a replay reads the file twice. If a
+// line is invalid, the iteration ends with an error that names this line.
 func readRecording(file *os.File) iter.Seq2[recordedEvent, error] {
 	return func(yield func(recordedEvent, error) bool) {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -136,7 +137,8 @@ func readRecording(file *os.File) iter.Seq2[recordedEvent, error] {
 				return
 			case err == io.EOF:
 				err = errors.New("the line is incomplete")
-			case err == nil && (json.Unmarshal(line, &event) != nil || event.eventType() == 0): // the error does not quote the line, because that may be part of a Secret
+			case err == nil && (json.Unmarshal(line, &event) != nil || event.eventType() == 0):
+				// The error does not quote the line, because the line may be part of a Secret.
 				err = errors.New("the line is not an event that lwcat --record or lwcat -o jsonl printed")
 			}
 			if err != nil {

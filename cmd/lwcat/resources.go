@@ -60,8 +60,8 @@ func (s *connection) resolve(ctx context.Context, o *resourceOptions, status *st
 }
 
 // resolve returns the resources named on the command line, without duplicates. If some names are not paths, it requests
-// discovery documents. It calls warn for up to maxWarnings groups that could not be discovered. namespace applies if no flag selects
-// a namespace.
+// discovery documents. It calls warn for up to maxWarnings groups that could not be discovered. namespace applies if no
+// flag selects a namespace.
 func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
 	namespaces := o.namespaces
 	if len(namespaces) == 0 {
@@ -84,8 +84,10 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 		var found []lw.Resource
 		if isPath {
 			found, err = o.fromPath(name)
-		} else if found, err = collections(all, name, namespaces); isUnknown(err) && kind != "" && !strings.Contains(name, "/") && slices.Contains(o.names, name) { // "pod web-1" means pod/web-1, unlike "pod,web-1"
+		} else if found, err = collections(all, name, namespaces); isUnknown(err) && kind != "" && !strings.Contains(name, "/") && slices.Contains(o.names, name) {
+			// "pod web-1" means pod/web-1, but "pod,web-1" does not, so the name must be a separate argument.
 			found, err = collections(all, kind+"/"+name, namespaces)
+			// The first argument has added all Pods, so they are removed again.
 			resources = slices.DeleteFunc(resources, func(r lw.Resource) bool {
 				return r.Name == "" && slices.ContainsFunc(found, func(f lw.Resource) bool { return shortName(f) == shortName(r) })
 			})

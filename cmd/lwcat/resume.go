@@ -83,6 +83,8 @@ func openResume(path, server string) (*resumeFile, error) {
 	return f, f.save(f.store.Snapshot()) // saves at once, to report an unwritable file at the start
 }
 
+// read returns the entries of an existing file. [savefile.Restore] can only restore an informer, so read passes it an
+// unused one and collects the entries while Restore parses them.
 func (f *resumeFile) read() (entries []*printed, err error) {
 	reader := cache.NewInformer[*lw.Object](nil, nil)
 	err = savefile.Restore(f.path, reader, f.server, func(text []byte) (*lw.Object, error) {

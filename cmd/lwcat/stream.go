@@ -91,7 +91,8 @@ func (s *stream) resumeID() string {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
-		s.limiter.restore(s.resource.String(), event.Object) // --until must know the object, but must not hold before the server confirms it
+		// --until must know the object, but must not hold before the server confirms it.
+		s.limiter.restore(s.resource.String(), event.Object)
 	case lw.Restored:
 		s.restoring, s.synced = false, true
 		if s.noInitialState { // no list follows, so --until must not wait for a list
@@ -107,7 +108,7 @@ func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 
 // handle prints the changes that an event has caused. It returns true if this event ends the stream.
 func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (last bool, err error) {
-	if event.Type != lw.Added {
+	if event.Type != lw.Added { // lists consist of Added events
 		s.listing = event.Type == lw.ListStarted
 	}
 	s.noInitialState = s.noInitialState && event.Type != lw.ListStarted
@@ -177,7 +178,8 @@ func (s *stream) announce() error {
 		return &notFoundError{s.resource}
 	case count == 0 && required:
 		return errors.New("no matching resources found")
-	case s.status.terminal && !o.hasGoal() && (count == 0 || !o.once && s.order == 0): // with several collections, one message is enough
+	// With several collections, one message is enough, except about empty collections.
+	case s.status.terminal && !o.hasGoal() && (count == 0 || !o.once && s.order == 0):
 		if what = "no " + what; count > 0 {
 			what = fmt.Sprintf("%s: %d", what[len("no "):], count)
 		}

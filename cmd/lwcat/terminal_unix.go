@@ -19,7 +19,7 @@ func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	}
 	const look = 1000 // milliseconds between checks of ctx
 	for ctx.Err() == nil {
-		pipe := []unix.PollFd{{Fd: int32(out.Fd())}}
+		pipe := []unix.PollFd{{Fd: int32(out.Fd())}} // poll reports POLLERR and POLLHUP without being asked
 		n, err := unix.Poll(pipe, look)
 		if err != nil && err != unix.EINTR {
 			return

@@ -37,7 +37,7 @@ type Condition struct {
 	terms   []term                               // an object matches if all terms hold for it; empty for one-word conditions
 	rollout bool                                 // whether the condition waits for a rollout
 	Fields  [][]string                           // paths of the fields that the condition reads; see [jsonpath.Path]
-	Plain   bool                                 // whether the condition consists only of terms, so that it can be checked for a single object
+	Plain   bool                                 // whether the condition has only terms, so that a single object decides it
 	compare string                               // for countOf: operator between the number of matching objects and count
 	Count   string                               // for "count" and "create": the number of objects that must match
 	values  map[string]func(*lw.Object) lw.Value // the values that the terms compare, by their names in messages
@@ -52,7 +52,8 @@ const (
 	countOf
 )
 
-// complete contains the one-word conditions, which cannot be combined with other terms.
+// complete contains the one-word conditions, which cannot be combined with other terms. "create" and "delete" are the
+// words of kubectl wait. "create" is a count, because lwcat raises it to the number of named objects.
 var complete = map[string]Condition{
 	"exists": {}, "create": {over: countOf, compare: ">=", Count: "1"}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
 }
@@ -64,7 +65,7 @@ func Parse(text string) (*Condition, error) {
 		return &whole, nil
 	}
 	c := &Condition{Plain: true, values: map[string]func(*lw.Object) lw.Value{}}
-	for over, word := range []string{"any ", "all ", "none "} {
+	for over, word := range []string{"any ", "all ", "none "} { // in the order of the quantifiers
 		if after, found := strings.CutPrefix(rest, word); found {
 			c.over, c.Plain, rest = quantifier(over), false, after
 			break
@@ -76,7 +77,7 @@ func Parse(text string) (*Condition, error) {
 		if parts == nil {
 			return nil, fmt.Errorf("condition %q: expected FIELD, FIELD OP VALUE or condition=TYPE, and && between them, but found %q; quote a value with special characters", text, rest)
 		}
-		if parts[1] == "count" && c.terms == nil && c.Plain {
+		if parts[1] == "count" && c.terms == nil && c.Plain { // count must come first, without a quantifier
 			if _, err := strconv.Atoi(parts[3]); err != nil {
 				return nil, fmt.Errorf("condition %q: expected a number, for example count>=3", text)
 			}
@@ -138,7 +139,7 @@ func (c *Condition) parseTerm(field, operator, value string) (term, error) {
 	if operator == "" {
 		return func(o *lw.Object) bool { v := left(o); return v.String() != "" && v.Raw() != "false" }, nil
 	}
-	literal := unquote(value)
+	literal := unquote(value) // differs from value if it was quoted, and a quoted value is never a field
 	right := func(*lw.Object) (string, bool) { return literal, true }
 	if literal == value && isField.MatchString(value) {
 		path, err := c.parsePath(value)

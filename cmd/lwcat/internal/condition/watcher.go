@@ -16,7 +16,7 @@ import (
 type Watcher struct {
 	conditions []*Condition
 	matching   []map[objectKey]*lw.Object // for each condition, the objects that match it
-	objects    map[objectKey]*lw.Object   // the existing objects of all collections; nil after Restore
+	objects    map[objectKey]*lw.Object   // the existing objects of all collections; an object from Restore is nil until Put
 	unlisted   int                        // number of incomplete first lists; while positive, "all" and "none" cannot hold
 	deleted    *lw.Object                 // the object that was deleted last, or nil; see Results
 }
@@ -163,6 +163,7 @@ func rollout(o *lw.Object) (step string, err error) {
 		old = number("status.replicas") - updated
 	case "DaemonSet":
 		wanted = number("status.desiredNumberScheduled")
+		// As in kubectl, only the wanted number of updated Pods must be available.
 		updated, available = min(wanted, number("status.updatedNumberScheduled")), number("status.numberAvailable")
 	default:
 		strategy, ready, revision := o.Get("spec.updateStrategy.rollingUpdate"), number("status.readyReplicas"), o.Get("status.updateRevision").String()

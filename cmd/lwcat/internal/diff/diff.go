@@ -36,6 +36,7 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 	ignored, partly := c.filter.skips(path)
 	switch {
 	case ignored || old == new:
+	// An added or removed object is compared by member if the filter ignores some members, so that these are not shown.
 	case isObject(old) && isObject(new), partly && (isObject(old) || isObject(new)) && (!old.Exists() || !new.Exists()):
 		c.members(path, membersOf(old), membersOf(new))
 	case isArray(old) && isArray(new):
@@ -59,18 +60,19 @@ func (c *comparison) members(path Path, before, after members) {
 func (c *comparison) arrays(path Path, old, new lw.Value) {
 	before, after := slices.Collect(old.Elements()), slices.Collect(new.Elements())
 	for _, key := range []string{"name", "type"} {
-		was, ok := elementsOf(before, key)
-		is, too := elementsOf(after, key)
-		if ok && too {
-			c.members(path, was, is)
-			before, _ := was.shared(is)
-			if after, _ := is.shared(was); c.filter.selects(path) && !slices.Equal(before, after) {
+		oldMembers, oldNamed := elementsOf(before, key)
+		newMembers, newNamed := elementsOf(after, key)
+		if oldNamed && newNamed {
+			c.members(path, oldMembers, newMembers)
+			before, _ := oldMembers.shared(newMembers)
+			if after, _ := newMembers.shared(oldMembers); c.filter.selects(path) && !slices.Equal(before, after) {
 				c.changes = append(c.changes, Change{Path: path, Old: arrayOf(before), New: arrayOf(after), Reorder: true})
 			}
 			return
 		}
 	}
-	for len(before) > 0 && len(after) > 0 && equal(before[len(before)-1], after[len(after)-1]) { // skip the common end, so that an insertion or removal before it does not show it as changed
+	// Skip the common end, so that an insertion or removal before it does not show it as changed.
+	for len(before) > 0 && len(after) > 0 && equal(before[len(before)-1], after[len(after)-1]) {
 		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
 	longer := max(len(before), len(after))

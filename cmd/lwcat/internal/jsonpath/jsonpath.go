@@ -420,7 +420,7 @@ func (p *parser) slice() step {
 	switch {
 	case !given:
 		p.expected("an index, a slice, *, a quoted name or a filter")
-	case start == -1:
+	case start == -1: // start+1 would be the first element
 		return toSlice(start, math.MaxInt)
 	}
 	return toSlice(start, start+1)

@@ -69,7 +69,7 @@ func (t *rows) Print(_ *bufio.Writer, e *Event) {
 			*width = max(*width, utf8.RuneCountInString(c.header))
 		}
 		if c.header == "EVENT" {
-			*width = max(*width, len("MODIFIED")) // the longest event type
+			*width = max(*width, len("MODIFIED")) // the longest event type, which often follows a list of ADDED rows
 		}
 	}
 	t.pending = append(t.pending, r)

@@ -137,7 +137,8 @@ func appendNode(dst []byte, v lw.Value, start, separator string) []byte {
 }
 
 // yamlString returns a string as YAML. It quotes all strings that parsers could read as other types, and some others.
-// If separator is not empty, yamlString writes each line of a longer text on its own line.
+// If separator is not empty, yamlString writes each line of a longer text on its own line. A text that starts with a
+// space or a line break is quoted instead, because parsers derive the indentation from the first line with content.
 func yamlString(text, separator string) string {
 	switch lower := strings.ToLower(text); {
 	case plainYAML.MatchString(text) && !strings.Contains(text, ": ") && !slices.Contains(ambiguous, lower):
