@@ -43,10 +43,10 @@ func handshake(r *http.Request) string {
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n"
 }
 
-// encodeFrame returns an unmasked WebSocket frame, because servers must not mask frames. The payload must be shorter
-// than 64 KiB.
+// encodeFrame returns an unmasked WebSocket frame, because servers must not mask frames. The opcode is 1 for text, 8 for
+// close or 9 for ping. The payload must be shorter than 64 KiB.
 func encodeFrame(opcode byte, payload string) string {
-	head := []byte{0x80 | opcode, byte(len(payload))}
+	head := []byte{0x80 | opcode, byte(len(payload))} // 0x80 marks the last frame of a message
 	if len(payload) > 125 {
 		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload)))
 	}

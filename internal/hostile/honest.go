@@ -62,7 +62,7 @@ func (c *call) added(entries []revlog.Entry[int]) {
 type page struct {
 	at    int // revision
 	items []string
-	next  string // continue token for the next page
+	next  string // continue token for the next page: the revision and the offset of that page, such as "1024/7"
 }
 
 // page returns the requested page.

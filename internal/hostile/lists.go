@@ -31,19 +31,19 @@ func wrongLists() []Scenario {
 			serve: lists(pages(func(c *call, p *page) {
 				var offset int
 				if fmt.Sscanf(p.next, "%d/%d", new(int), &offset); p.next != "" {
-					keep := max(1, len(p.items)-offset/3)
+					keep := max(1, len(p.items)-offset/3) // offset is the end of the page
 					p.next, p.items = fmt.Sprintf("%d/%d", p.at, offset-len(p.items)+keep), p.items[:keep]
 				}
 			}))},
 		{Name: "empty-pages", Does: "sends empty pages with new continue tokens forever", Causes: []error{lw.ErrInconsistent}, Lists: true,
 			serve: lists(pages(func(c *call, p *page) {
-				if c.q.Get("limit") != "" {
+				if c.q.Get("limit") != "" { // the revision may be any; page ignores the number that makes the token new
 					*p = page{1005, nil, fmt.Sprintf("1005/0/%d", c.nth)}
 				}
 			}))},
 		{Name: "repeated-page", Does: "sends the second page of a list twice", Causes: []error{lw.ErrInconsistent}, Lists: true,
 			serve: lists(pages(func(c *call, p *page) {
-				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {
+				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") { // pageSize; page ignores "/again"
 					p.next = token + "/again"
 				}
 			}))},

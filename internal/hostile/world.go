@@ -50,7 +50,7 @@ type World struct {
 // which the collection never had.
 const firstRevision = 1000
 
-// newWorld returns a collection of 24 objects.
+// newWorld returns a collection of 24 objects at revision 1024. Some scenarios contain this revision in their texts.
 func newWorld(seed uint64, format format) *World {
 	w := &World{format: format, log: revlog.New[int](), revisions: map[string]int{}, changed: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 7))}
 	if w.names == nil {

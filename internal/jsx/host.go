@@ -15,7 +15,8 @@ import (
 func Warn(text string) { js.Global().Get("console").Call("warn", text) }
 
 // LogText formats a message and its attributes, which alternate between keys and values like the arguments of package
-// log/slog. A value must be a string, an int or a time.Duration.
+// log/slog. A value must be a string, an int or a time.Duration. LogText does not use package fmt, which would enlarge
+// the WASM module.
 func LogText(msg string, args ...any) string {
 	for i, arg := range args {
 		if i%2 == 0 {

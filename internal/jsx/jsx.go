@@ -24,6 +24,8 @@ func add(id int32, name, value string)
 //go:wasmimport listwatch fetch
 func fetch(id int32, credentials string)
 
+// The limit is a float64, because JavaScript would receive an int64 as a BigInt.
+//
 //go:wasmimport listwatch socket
 func socket(id int32, limit float64)
 

@@ -1,4 +1,4 @@
-// Package labels implements Kubernetes label selectors.
+// Package labels implements Kubernetes label selectors, for the server of package lwtest and for snapshots of catalogs.
 package labels
 
 import (

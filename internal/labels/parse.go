@@ -11,7 +11,7 @@ const (
 	spaces = " \t\r\n"
 	space  = `[` + spaces + `]*`
 	label  = `[a-z0-9](?:[-a-z0-9]*[a-z0-9])?`                      // a part of a DNS subdomain
-	name   = `[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`      // a value, or the name in a key
+	name   = `[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`      // a value, or the name in a key; at most 63 bytes
 	key    = `(?:` + label + `(?:\.` + label + `)*/)?` + name       // a name, optionally preceded by a subdomain and a slash
 	list   = space + `(?:` + name + `)?` + space                    // an element of a list
 	lists  = `\((` + list + `(?:,` + list + `)*)\)`                 // values in parentheses; a missing value means ""
@@ -27,7 +27,8 @@ const maxSubdomain = 253
 var next = regexp.MustCompile(prefix + `(?:` + infix + `|` + within + `)?` + space + `(,|$)`)
 
 // Parse parses a label selector, which is a comma-separated list of requirements. A requirement has one of these forms:
-// a, !a, a=b, a==b, a!=b, a>1, a<1, a in (b,c) or a notin (b,c). The empty string selects all objects.
+// a, !a, a=b, a==b, a!=b, a>1, a<1, a in (b,c) or a notin (b,c). The empty string selects all objects. Errors begin like
+// those of kube-apiserver, because lwtest sends them to clients.
 func Parse(text string) (Selector, error) {
 	var s Selector
 	more := strings.Trim(text, spaces) != ""

@@ -1,4 +1,5 @@
-// Package nearest suggests names that are similar to a misspelled name.
+// Package nearest suggests names that are similar to a misspelled name, for example in error messages about a resource, a
+// flag or a kubeconfig context.
 package nearest
 
 import (

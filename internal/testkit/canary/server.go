@@ -59,12 +59,12 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	return own.URL
 }
 
-// handler returns the server's handler. object is the password in the Secret that the server lists. Redirects go to the URL `other` or to a
-// closed port, with login as the query.
+// handler returns the server's handler. object is the password in the Secret that the server lists. Redirects go to the
+// URL `other` or to a closed port, with login as the query.
 func handler(api http.Handler, token, object, other, login string) http.Handler {
 	mux := http.NewServeMux()
 	ok := func(w http.ResponseWriter, r *http.Request) {
-		if len(r.TLS.PeerCertificates) > 0 {
+		if len(r.TLS.PeerCertificates) > 0 { // lwtest checks only tokens
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		api.ServeHTTP(w, r)
@@ -105,8 +105,9 @@ func handler(api http.Handler, token, object, other, login string) http.Handler 
 	return mux
 }
 
-// status returns a Status that repeats the request's token in every string. The message is so long that lwcat
-// truncates it in the middle of a token. It must also redact the part of the token that remains.
+// status returns a Status that repeats the request's token in every string. The message is so long that lwcat truncates
+// it in the middle of a token, because lwcat prints at most 4,000 bytes. It must also redact the part of the token that
+// remains.
 func status(r *http.Request) string {
 	token := r.Header.Get("Authorization")
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(token))

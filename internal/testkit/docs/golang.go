@@ -80,6 +80,7 @@ func (c *Compiler) Check(b Block) error {
 	config := types.Config{
 		Importer: c.importer,
 		Error: func(err error) {
+			// Soft errors are, for example, unused variables and imports.
 			if typed, ok := errors.AsType[types.Error](err); !ok || !typed.Soft || !fragment {
 				wrong = append(wrong, err)
 			}
@@ -104,7 +105,8 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	text := leftOutBody.ReplaceAllString(leftOutLine.ReplaceAllString(b.Text, ""), "{}")
 	imports := importDecls.FindString(text)
 	head := "package fragment\n" + imports
-	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n")) // makes errors name the line in the document
+	// The line directive makes errors name the line in the document.
+	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n"))
 	body := position + text[len(imports):]
 	file, err := parser.ParseFile(token.NewFileSet(), "", head+body, 0)
 	if err != nil { // statements need a function

@@ -53,7 +53,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			env.Setenv("SERVER", server.URL)
 			env.Setenv("TOKEN", server.Token)
 			env.Setenv("NS", server.Namespace)
-			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("GORACE", os.Getenv("GORACE")) // race detector options, because scripts do not inherit the environment
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -22,10 +22,10 @@ func Run(t *testing.T, test func(t *testing.T)) {
 		test(t)
 		return
 	}
-	const user = 65534
+	const user = 65534 // user and group ID of nobody
 	folder := t.TempDir()
-	// The test binary is copied to a separate folder, because the user nobody cannot enter the binary's original folder or
-	// t.TempDir.
+	// The user nobody may be unable to enter the folder of the test binary. Run therefore copies the binary into folder,
+	// gives folder to nobody, and lets nobody enter the folder above it.
 	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755))
 	require.NoError(t, os.Chown(folder, user, user))
 	program, err := os.ReadFile(os.Args[0])
@@ -38,5 +38,5 @@ func Run(t *testing.T, test func(t *testing.T)) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	require.Contains(t, string(output), "--- PASS: "+t.Name()+" ")
+	require.Contains(t, string(output), "--- PASS: "+t.Name()+" ") // the exit code is also 0 if the test did not run
 }

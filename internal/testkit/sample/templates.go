@@ -59,7 +59,8 @@ func NewSource(seed uint64, templates int) *Source {
 	return s
 }
 
-// Pod returns the i-th Pod. The same i always returns the same Pod.
+// Pod returns the i-th Pod. The same i always returns the same Pod, because each Pod has its own random numbers. [Pods]
+// and [NewSource] use the second seeds 1 and 2.
 func (s *Source) Pod(i int) Pod {
 	g := generator{rand.New(rand.NewPCG(s.seed, 3+uint64(i)))}
 	return g.pod(i, &s.made[g.IntN(len(s.made))])
@@ -125,7 +126,7 @@ func (g generator) template(i int) template {
 	for range 3 + g.IntN(6) {
 		d.env += `,{"name":"` + g.upper() + "_" + g.upper() + `","value":"` + g.value() + `"}`
 	}
-	d.env = d.env[1:]
+	d.env = d.env[1:] // without the first comma
 	d.resources = `{"limits":{"cpu":"` + g.number(5, 40) + `00m","memory":"` + g.number(128, 4096) + `Mi"},"requests":{"cpu":"` +
 		g.number(10, 400) + `m","memory":"` + g.number(32, 1024) + `Mi"}}`
 	d.probe = `{"httpGet":{"path":"/` + g.word() + `","port":8080,"scheme":"HTTP"},"timeoutSeconds":` + g.number(1, 10) +

@@ -150,6 +150,7 @@ func (f *follower) broke(cause error) (n int) {
 	defer f.mu.Unlock()
 	for _, b := range f.breaks {
 		status, _ := errors.AsType[*lw.StatusError](b.Err)
+		// Kubernetes enables streaming lists by default in 1.32 and from 1.34 on. Other versions reject them with 422.
 		rejected := (f.minor < 32 || f.minor == 33) && status != nil && status.Code == http.StatusUnprocessableEntity
 		if !rejected && (cause == nil || errors.Is(b.Err, cause)) {
 			n++

@@ -23,7 +23,8 @@ func rejected(r *run, what following, code int, target error) {
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
-	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // the error for a failed WebSocket handshake wraps the status
+	// The error for a failed WebSocket handshake wraps the status.
+	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err)
 	require.True(r, ok)
 	require.Equal(r, code, status.Code)
 	require.NotEmpty(r, status.Message)
@@ -51,7 +52,7 @@ func customResource(r *run) {
 	widget := func(name, size string) string {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
 	}
-	r.write(http.MethodPost, r.widgets(), widget("w1", "12345678901234567"))
+	r.write(http.MethodPost, r.widgets(), widget("w1", "12345678901234567")) // no float64 has this value
 	f := r.follow(following{resource: lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: r.ns}})
 	f.equal(r.widgets())
 	r.write(http.MethodPost, r.widgets(), widget("w2", "1.5"))
@@ -79,7 +80,7 @@ func oneObjectByName(r *run) {
 	r.write(http.MethodDelete, r.configMaps("cm-1"), "")
 	f.equal(selected)
 	require.Zero(r, f.informer.Store().Len())
-	require.Len(r, f.received(), 3)
+	require.Len(r, f.received(), 3) // cm-1 was added, modified and deleted
 }
 
 // labelSelector checks the events for objects that start or stop matching the selector. If an object stops

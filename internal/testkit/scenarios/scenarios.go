@@ -260,7 +260,7 @@ func resumesFromSavedState(r *run) {
 	resumed.stop()
 	require.Zero(r, resumed.syncs)
 	require.Zero(r, resumed.lists())
-	require.Len(r, resumed.changes, 20+1+1+2)
+	require.Len(r, resumed.changes, 20+1+1+2) // restored, deleted, modified and new objects
 
 	r.disturb(r.Expire)
 	late := r.follow(following{state: saved.Bytes()})

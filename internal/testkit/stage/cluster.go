@@ -64,7 +64,7 @@ func (c *control) do(cmd *command) (any, error) {
 }
 
 func (c *control) start(cmd *command) (any, error) {
-	bookmarks := 200 * time.Millisecond
+	bookmarks := 200 * time.Millisecond // so that tests of bookmarks do not wait for the default of one minute
 	if cmd.Quiet {
 		bookmarks = time.Hour
 	}
@@ -145,6 +145,7 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 				"data":     map[string]any{"text": fmt.Sprint("Größe ", random.IntN(1000))},
 			})
 		}
+		// Deleting a name that does not exist is not an error.
 		if status := (*lw.StatusError)(nil); err != nil && (!errors.As(err, &status) || status.Code != http.StatusNotFound) {
 			return err
 		}
@@ -179,7 +180,8 @@ func (c *cluster) look() any {
 // it only to check whether the server still has the history of the saved objects.
 func isWholeList(r lwtest.Request) bool { return lwtest.Lists(r) && r.URL.Query().Get("limit") != "1" }
 
-// sends returns a function that reports whether a request contains the token.
+// sends returns a function that reports whether a request contains the token. A page cannot set the headers of a
+// WebSocket, so the token of a WebSocket is in a subprotocol.
 func sends(token string) func(lwtest.Request) bool {
 	protocol := "base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte(token))
 	return func(r lwtest.Request) bool {

@@ -21,7 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/wire"
 )
 
-// policy is the strictest content security policy under which the package works.
+// policy is the strictest content security policy under which the package and the test pages work. The API servers use
+// other ports, so requests may go to any host. The pages have an empty icon in a data URL.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src http: ws:; img-src data:"
 
 func main() {
@@ -48,6 +49,7 @@ func main() {
 	_ = server.Serve(listener)
 }
 
+// guarded adds the content security policy to the responses of a handler.
 func guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)

@@ -1,6 +1,6 @@
 // Prints the original size of a file and the size after compression. Fails if the compressed size exceeds the budget in
 // kB. With WRITE=1, it also updates the size in the documents.
-// Usage: node size.mjs FILE BUDGET
+// Usage, as in make size: node size.mjs FILE BUDGET
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { publish } from '../publish/publish.mjs'

@@ -35,6 +35,7 @@ for targets in "$@"; do
 	lanes+=($!)
 done
 
+# The loop ends when the last lane has closed the pipe.
 table=() first=
 while read -r target seconds result; do
 	printf '\n=== %s: %s after %d s\n' "$target" "$result" "$seconds"

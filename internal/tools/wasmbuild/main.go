@@ -85,7 +85,8 @@ func replace(path string, content []byte) {
 }
 
 // wasm_exec.js adds missing APIs to globalThis and defines Go there. These strings surround that script to give it a
-// local globalThis with the APIs that the WASM module needs.
+// local globalThis with the APIs that the WASM module needs. The script also uses the global variable fs, so the local
+// fs forwards to the local globalThis.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis

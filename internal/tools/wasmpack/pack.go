@@ -110,10 +110,10 @@ func clearLines(data []byte) {
 	if start < 0 {
 		return
 	}
-	table := slices.Clip(data[start:])
+	table := slices.Clip(data[start:]) // without spare capacity, so that slicing beyond the data panics
 	word := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint32(table[at:])) }
 	count, functions := word(8), word(64) // nfunc and pclnOffset of the header
-	values := table[word(56):functions]   // all pc-value tables
+	values := table[word(56):functions]   // all pc-value tables; 56 is the position of pctabOffset
 	used := make([]byte, len(values))     // a copy of values in which zeros replace the source positions
 	keep := func(offset uint64) {
 		if offset == 0 { // the function has no such table
