@@ -129,6 +129,7 @@ func (v *viewer) awaitSync(ctx context.Context) error {
 	}
 	statuses := v.Statuses()
 	if failed && failure.Discovery != nil {
+		// Without any type, there is nothing to follow. With --wait, the server may become reachable later.
 		if len(statuses) == 0 && !(v.resources.wait && isAbsent(failure.Discovery)) {
 			return failure.Discovery
 		}

@@ -48,7 +48,7 @@ func addCommands(root *cobra.Command) {
 	command := &cobra.Command{
 		Use: "help [TOPIC]", Short: "show the help", ValidArgs: topics, Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, topic := help(root), append(args, "")[0]
+			text, topic := help(root), append(args, "")[0] // without an argument, topic is ""
 			switch about, _, err := root.Find([]string{topic}); {
 			case topic == "all":
 				text = "Flags of lwcat:\n" + root.Flags().FlagUsagesWrapped(helpWidth-5)

@@ -222,6 +222,7 @@ func (f Filter) skips(path Path) (whole, part bool) {
 			whole, part = whole || len(p) == len(path), part || len(p) > len(path)
 		}
 	}
+	// If the filter selects a descendant of path, path is not ignored, but its other descendants are.
 	above := slices.ContainsFunc(f.only, func(p Path) bool { return p.startsWith(path) })
 	return whole || !above && !f.selects(path), part || above && !f.selects(path)
 }

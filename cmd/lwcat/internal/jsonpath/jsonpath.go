@@ -332,8 +332,8 @@ func (p *parser) path() step {
 			fallthrough
 		case p.take("."):
 			if c := p.peek(); !descends && p.at-start <= 2 && (c == ' ' || c == '}') {
-				return at // a lone dot selects the object itself
-			} else if c != '[' {
+				return at // a lone dot, perhaps after $ or @, selects the object itself
+			} else if c != '[' { // .[0] and ..[0] are valid, too
 				at = at.then(p.member())
 			}
 		case p.take("["):
