@@ -9,7 +9,8 @@ NODE        := $(shell command -v node 2>/dev/null)
 # Command for go test -exec. It runs a test binary in Node and starts the server for the tests of the transports.
 WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/stage node $(CURDIR)/wasm/exec.mjs
 COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
-# Programs that the browser tests need. NO_NPM and NO_BROWSER list the missing programs.
+# Programs that the browser tests need. NO_NPM and NO_BROWSER list the missing programs. If programs are missing, the test
+# targets skip the tests that need them, so that contributors need only Go. In CI, where .ci/run sets LISTWATCH_CI, they fail.
 CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome 2>/dev/null))
 FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
 NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm))
@@ -45,6 +46,7 @@ OWN_CLUSTER = $(if $(SERVER),-server '$(SERVER)') $(if $(CONTEXT),-context '$(CO
 demo: bin/lwcat wasm ## run an embedded cluster with the dashboard and lwcat; DURATION=10s limits the run, SERVER=https://…, CONTEXT=name or KUBECONFIG=file shows your own cluster
 	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION)) $(OWN_CLUSTER)
 
+# This target is phony, because only the go command knows whether the program is up to date.
 .PHONY: bin/lwcat
 bin/lwcat:
 	@$(GO) build -trimpath -o $@ ./cmd/lwcat
@@ -107,6 +109,7 @@ screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## write
 test-next: browsers ## run the tests of the npm package in an application of Next.js
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) LISTWATCH_NEXT=1 node --test --test-reporter=spec e2e/browser/bundlers.test.mjs
 
+# If a program is missing, these targets skip the browser tests, so they do not need the files.
 ifeq ($(NO_BROWSER),)
 test-browser e2e: browsers
 endif
@@ -166,6 +169,7 @@ test-adapters-previous: ## run the tests of the client-go adapter with the previ
 	cd adapters && $(GO) get -modfile ../bin/previous.mod $(PREVIOUS)
 	cd adapters && $(GO) test -modfile ../bin/previous.mod -mod mod -tags previous -count 1 -timeout 15m -skip '$(NOT_PREVIOUS)' ./clientgo
 
+# Only CI builds the servers here. Elsewhere, the tests that need them are skipped until make e2e-server has run.
 .PHONY: conformance-controller-runtime
 conformance-controller-runtime: $(if $(LISTWATCH_CI),e2e-server) ## run controller-runtime's test suites with its own informers and with the adapters; run make e2e-server first
 	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
@@ -205,7 +209,7 @@ test-386: ## run the tests of the library and of lwcat's internal packages with 
 
 # The oldest and the newest supported Go release. The go command downloads them.
 TOOLCHAINS = go1.26.0 go1.27.4
-# Systems on which the code must compile although make release builds no binary for them.
+# Systems for which the code must compile, although make release builds no binary for them.
 SYSTEMS    = linux/386 linux/arm linux/riscv64 linux/s390x freebsd/amd64 openbsd/amd64
 
 .PHONY: portable
@@ -285,7 +289,8 @@ else
 	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs wasm examples/browser
 endif
 
-# Files that make prose checks. Add the code of a package once its comments follow the rules.
+# Files that make prose checks. Add the code of a package once its comments follow the rules. The name of Vale's binary
+# contains the version, so that another version is installed when VALE changes.
 PROSE = '*.md' 'examples/scheduler/*.go' 'internal/jsx/*.go' 'internal/labels/*.go' 'internal/nearest/*.go' 'internal/revlog/*.go'
 
 .PHONY: prose
@@ -362,7 +367,8 @@ mutants: ## list mutations of PACKAGE (default ./lw) that its tests do not detec
 	@cd $(or $(PACKAGE),./lw) && skip=$$(ls *.go | grep -v -e '$(or $(FILE),.)' | sed 's/.*/-E ^&$$/'); cd $(CURDIR) && \
 		$(GO) run $(GREMLINS) unleash $(or $(PACKAGE),./lw) --invert-logical --invert-bitwise -E / $$skip
 
-# Builds a stripped program for linux/amd64. Fails if the program is larger than its budget in bytes.
+# Builds a stripped program for linux/amd64. Fails if the program is larger than its budget in bytes. MODULE is the folder
+# of the Go module, and FLAGS are additional flags of go build.
 #   $(call stripped,NAME,MODULE,PACKAGE,BUDGET,FLAGS)
 define stripped
 	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' $(5) -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
@@ -395,6 +401,7 @@ release: worker ## write a release to dist/: lwcat for six platforms, the npm ta
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
 		$(GO) build -trimpath -ldflags='-s -w -buildid=' $(LWCAT_FLAGS) -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
+	@# The prepack script would build the files again that the target worker has built.
 	@cd wasm && npm pack --silent --ignore-scripts --pack-destination ../dist
 	@$(NODE) internal/tools/bom/bom.mjs dist
 	@cd dist && sha256sum * > SHA256SUMS
