@@ -54,7 +54,8 @@ write_module() {
 }
 
 # The hash covers only the lines of go.mod about Kubernetes and etcd, so a new
-# dependency of the tests does not require another build.
+# dependency of the tests does not require another build. Another version uses the
+# module that write_module creates instead of this go.mod.
 key=$({
 	printf '%s\n' "${build[*]}"
 	if [[ $version == "$pinned" ]]; then

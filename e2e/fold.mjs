@@ -1,5 +1,5 @@
 // Reads the output of lwcat -o jsonl from standard input and prints the resulting state as "key resourceVersion" lines.
-// It fails if two lines contradict each other.
+// It fails if two lines contradict each other. TestLwcatSoak compares this state with the server's list.
 import { createInterface } from 'node:readline'
 const state = new Map()
 for await (const line of createInterface({ input: process.stdin })) {

@@ -39,12 +39,14 @@ func newLink(p *Proxy, client, server *net.TCPConn) *link {
 func (l *link) up()   { l.carry(l.server, l.client, &l.serverEnded, l.pass) }
 func (l *link) down() { l.carry(l.client, l.server, &l.clientEnded, l.passSpoiled) }
 
-// carry forwards data in one direction. At EOF, it closes that direction. While ended is true, it drops the data.
+// carry forwards data in one direction. At EOF, it closes that direction. Once a fault has half-closed the destination,
+// which sets ended, carry drops the data. It still reads, so that the sender can go on sending.
 func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *net.TCPConn, data []byte) error) {
 	buffer := make([]byte, bufferSize)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 && !ended.Load() {
+			// A fault may have half-closed the connection during the write, which then fails.
 			if failed := pass(to, buffer[:n]); failed != nil && !ended.Load() {
 				l.end()
 				return
@@ -52,7 +54,7 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 		}
 		switch {
 		case err == io.EOF:
-			l.await()
+			l.await() // a stall delays the EOF like data
 			_ = to.CloseWrite()
 			return
 		case err != nil:
@@ -98,6 +100,7 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 			return nil
 		}
 		if left != unlimited {
+			// If Calm has ended the fault in the meantime, l.left is unlimited and must stay so.
 			l.left.CompareAndSwap(left, left-int64(len(piece)))
 		}
 		data = data[len(piece):]
@@ -105,8 +108,8 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate makes the client read EOF after the last forwarded byte, and resets the connection to the server. It drops
-// later data from the client.
+// truncate makes the client read EOF after the last forwarded byte, and resets the connection to the server. It does not
+// reset the connection to the client, because that could discard the forwarded bytes. It drops later data from the client.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)

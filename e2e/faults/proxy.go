@@ -1,4 +1,5 @@
-// Package faults provides a TCP proxy that injects connection failures, such as resets and half-open connections.
+// Package faults provides a TCP proxy that injects connection failures, such as resets and half-open connections. The soak
+// test puts it between its clients and a real kube-apiserver.
 package faults
 
 import (
@@ -130,7 +131,7 @@ type Fault struct {
 	Kind  Kind
 	After time.Duration // delay after the start of the connection or the end of its previous fault
 	For   time.Duration // duration of a Stall or Throttle
-	Bytes int           // for Truncate, the number of bytes to forward first; for Throttle, the rate in bytes per second, at least 10
+	Bytes int           // for Truncate, the number of bytes to forward first; for Throttle, the rate in bytes per second, at least 10, because the proxy forwards at least one byte every 100 ms
 }
 
 // Random returns a function for [Start] that generates random faults. All kinds are equally frequent, and mean is the
@@ -138,7 +139,7 @@ type Fault struct {
 func Random(seed uint64, mean time.Duration) func() Fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var mu sync.Mutex
-	var deck []Kind
+	var deck []Kind // kinds that are still to come, in random order, before any kind comes again
 	return func() Fault {
 		mu.Lock()
 		defer mu.Unlock()
@@ -148,6 +149,7 @@ func Random(seed uint64, mean time.Duration) func() Fault {
 		}
 		fault := Fault{Kind: deck[0]}
 		deck = deck[1:]
+		// Short delays are more frequent than long ones. The square has the average 1/3, so fault.After has the average mean.
 		early := random.Float64()
 		fault.After = time.Duration(3 * early * early * float64(mean))
 		switch fault.Kind {

@@ -114,7 +114,8 @@ func (e *Etcd) Compact(ctx context.Context) error {
 	return err
 }
 
-// post calls a method of etcd's key-value API and returns the current revision.
+// post calls a method of etcd's key-value API and returns the current revision. In the JSON form of this API, keys and
+// values are base64, which json.Marshal writes for a []byte, and 64-bit integers are strings.
 func (e *Etcd) post(ctx context.Context, method string, params map[string]any) (revision int64, err error) {
 	url := e.URL + "/v3/kv/" + method
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(must(json.Marshal(params))))

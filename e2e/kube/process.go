@@ -20,7 +20,7 @@ type process struct {
 	name   string
 	log    string // path of the log file
 	cmd    *exec.Cmd
-	stdin  io.Closer       // closing it makes the child process exit
+	stdin  io.Closer       // stays open while this process lives; its end makes the child process exit
 	exited context.Context // done after the process has exited; the cause contains the end of the log
 }
 

@@ -44,6 +44,7 @@ func (c *Cluster) apiServerFlags() []string {
 		"--client-ca-file=" + c.path(clientCAFile),
 		"--token-auth-file=" + c.path(tokenFile),
 		"--authorization-mode=RBAC",
+		// kube-apiserver does not start without an issuer and a signing key, although the tests use no service accounts.
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.path(serviceAccountFile),
 		"--service-account-signing-key-file=" + c.path(serviceAccountFile),

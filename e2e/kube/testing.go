@@ -48,8 +48,7 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 //		os.Exit(code)
 //	}
 //
-// Shared starts a cluster for the first test that calls Get, and all tests share it. Get may be called concurrently. Close
-// must be called after all tests.
+// Get may be called concurrently. Close must be called after all tests.
 type Shared struct {
 	once    sync.Once
 	cluster *Cluster

@@ -1,5 +1,6 @@
 // Command conformance is the driver for client-go's informers, this project's adapter, and controller-runtime's cache
-// in the conformance suite.
+// in the conformance suite, which runs it with the arguments URL, RESOURCE and NAMESPACE. docs/conformance.md describes the
+// lines that a driver prints.
 package main
 
 import (
@@ -32,7 +33,7 @@ func main() {
 	// With a CA file, as in a cluster, client-go detects dead HTTP/2 connections. With the system's CAs, it does not.
 	config := &rest.Config{Host: flag.Arg(0), TLSClientConfig: rest.TLSClientConfig{CAFile: os.Getenv("SSL_CERT_FILE")}}
 	out := json.NewEncoder(os.Stdout)
-	printed := func(kind string, object any) {
+	printChange := func(kind string, object any) {
 		if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = unknown.Obj
 		}
@@ -54,14 +55,14 @@ func main() {
 		log.Fatal(err)
 	}
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { printed("ADDED", object) },
+		AddFunc: func(object any) { printChange("ADDED", object) },
 		UpdateFunc: func(old, object any) {
 			// A relist also reports objects that have not changed.
 			if old.(metav1.Object).GetResourceVersion() != object.(metav1.Object).GetResourceVersion() || old.(metav1.Object).GetUID() != object.(metav1.Object).GetUID() {
-				printed("MODIFIED", object)
+				printChange("MODIFIED", object)
 			}
 		},
-		DeleteFunc: func(object any) { printed("DELETED", object) },
+		DeleteFunc: func(object any) { printChange("DELETED", object) },
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -101,12 +102,14 @@ func newInformer(config *rest.Config, kind, namespace string) (informer, func() 
 		i := factory.Core().V1().ConfigMaps().Informer()
 		return i, forever(i), nil
 	case "controller-runtime":
+		// With a fixed mapper, controller-runtime need not ask the server for its types.
 		mapper := meta.NewDefaultRESTMapper(nil)
 		mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 		all, err := ctrlcache.New(config, ctrlcache.Options{Mapper: mapper, DefaultNamespaces: map[string]ctrlcache.Config{namespace: {}}})
 		if err != nil {
 			return nil, nil, err
 		}
+		// The caller adds its handler before it starts the cache, so GetInformer must not wait for objects.
 		i, err := all.GetInformer(context.Background(), &corev1.ConfigMap{}, ctrlcache.BlockUntilSynced(false))
 		return i, func() error { return all.Start(context.Background()) }, err
 	}
