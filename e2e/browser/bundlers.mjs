@@ -56,6 +56,7 @@ export function readPlugin() {
 export function workshop(from) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-bundlers-'))
   cpSync(fileURLToPath(new URL(from, import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
+  // Without the flag, installation scripts would compile native code on some systems.
   execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   const tarball = pack(folder)
   return { folder, app: (name, files) => new App(folder, join(folder, name), tarball, files) }
@@ -123,7 +124,10 @@ export const BUNDLERS = {
   esbuild: { tool: 'esbuild', html: page('/main.js'), output: 'dist', build: (app, [, ...args]) => app.run('.bin/esbuild', ...args) },
 }
 
-/** Returns the app's files for a row of the table. main.js contains the bundler's additional lines and the start page. */
+/**
+ * Returns the app's files for a row of the table. main.js contains the bundler's additional lines and the start page. In the
+ * README, Rollup also needs the code from the section about esbuild, and "No bundler" has an import map for index.html.
+ */
 export function filesOf(row, { page, blocks }, config) {
   const { html } = BUNDLERS[row.name]
   const named = Object.fromEntries([...(row.name === 'Rollup 4' ? blocks.get('esbuild') : []), ...row.blocks].filter(([, name]) => name).map(([, name, code]) => [name, code]))

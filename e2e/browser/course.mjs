@@ -18,11 +18,11 @@ export async function course(cluster, page, transport) {
 
   await page.evaluate(() => globalThis.stage.setToken('all', 'second'))
   await cluster.revoke({ token: 'first' })
-  await cluster.end()
+  await cluster.end() // the open watch would continue with the revoked token
   await cluster.write({ n: 50, seed: 21 })
   assert.equal((await equal(cluster, page)).has.lists, 1, 'a revoked token must not cause a relist')
 
-  await cluster.expire({ n: 2 })
+  await cluster.expire({ n: 2 }) // the next watch delivers two events, and then reports that its resourceVersion has expired
   await cluster.end()
   await cluster.write({ n: 50, seed: 22 })
   await until('a relist', async () => (await cluster.look()).lists === 2)
@@ -32,7 +32,7 @@ export async function course(cluster, page, transport) {
   await cluster.write({ n: 50, seed: 23 })
   await isAway(page)
   await cluster.restart()
-  await page.evaluate(() => globalThis.dispatchEvent(new Event('online')))
+  await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // makes the package retry immediately
   await equal(cluster, page)
 
   await page.close()

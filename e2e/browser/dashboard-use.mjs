@@ -140,6 +140,7 @@ export function usage(name) {
       await view.page.reload()
       await view.rows('batch/web', 'shop/web')
       assert.equal(await titles(), 'Namespace,Name,Ready,Status,Age')
+      // Returns the exported text instead of downloading it, which would leave the page.
       const exported = (label) => view.page.evaluate((label) => new Promise((resolve) => {
         const { createObjectURL } = URL
         URL.createObjectURL = (blob) => {
@@ -468,7 +469,7 @@ export function usage(name) {
       await cluster.define({ name: 'gadgets', columns: [date('Renewed', '.spec.renewed'), date('Age', '.metadata.creationTimestamp')] })
       await cluster.put({ of: 'gadgets.example.com', object: object('gadget') })
       await view.create('widgets', object('widget'))
-      await view.page.evaluateOnNewDocument(() => {
+      await view.page.evaluateOnNewDocument(() => { // lets the test put the page's clock forward
         const { now } = Date
         Date.now = () => now() + (globalThis.ahead ?? 0)
       })

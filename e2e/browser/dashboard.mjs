@@ -59,7 +59,7 @@ export function dashboard(name) {
       const all = ['metadata.annotations+note: hello', 'status.hostIP+10.9.9.9', 'status.phaseRunning→Failed']
       await view.until('all changed fields', async () => (await fields()).sort().join(), all.join())
       await view.until('the whole object', async () => (await view.texts('.yaml .changed')).includes('    note: hello\n'))
-      await cluster.compact()
+      await cluster.compact() // the server forgets the state of web-1 before its change
       await view.page.goto(view.page.url().replace('web-0', 'web-1'))
       await view.until('the changed fields in the table', async () => (await fields()).join() === 'status.phaseRunning→Failed')
       await view.until('the reason', async () => /^Only the fields in the table are shown.*no longer keeps this version/.test(await view.text('.changes .part')))
@@ -87,7 +87,7 @@ export function dashboard(name) {
 
     it('shows the time since a quiet server last sent data', play({ quiet: true }, async (view) => {
       await view.create('pods', pod('web-0'))
-      await view.page.evaluateOnNewDocument(() => {
+      await view.page.evaluateOnNewDocument(() => { // lets the test put the page's clock forward
         const { now } = Date
         Date.now = () => now() + (globalThis.ahead ?? 0)
       })
@@ -157,7 +157,7 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#failure', (element) => element.hidden), false)
       await view.accessible(axe, 'failure')
       await view.picture('failure')
-      assert.match(view.complaints.splice(0).join(), /TypeError/)
+      assert.match(view.complaints.splice(0).join(), /TypeError/) // removes the expected error, which would fail the test
       await Promise.all([view.page.waitForNavigation(), view.page.click('#reload')])
       await view.until('a page without a failure', () => view.page.$eval('#failure', (element) => element.hidden))
     }))

@@ -12,7 +12,10 @@ import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs the demo without lwcat, calls `use` with the URL of its dashboard, and stops the demo. */
+/**
+ * Runs the demo, calls `use` with the URL of its dashboard, and stops the demo. A script takes the place of lwcat, whose
+ * output the test does not need. The demo looks for it, and for its pages, in the working folder.
+ */
 async function running(use) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-'))
   execFileSync('go', ['build', '-o', join(folder, 'demo'), './examples/demo'], { cwd: root })

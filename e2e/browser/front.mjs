@@ -1,5 +1,5 @@
 // Runs an HTTP/1.1 reverse proxy that serves the test pages and an API server from one origin. It counts watches and
-// WebSockets.
+// WebSockets, because a browser opens at most six HTTP/1.1 connections to a host, and watches must leave some of them free.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
@@ -15,13 +15,14 @@ const AGE = 1000 // minimum age in ms of a watch that counts in `most`
  * @param keeps true keeps responses open after the server has died, like the proxy of Vite without `configure`
  */
 export async function front(stage, api, { sockets = true, keeps = false } = {}) {
+  // Numbers of open watches over HTTP, of the most watches that were open at once, of open WebSockets, and of rejected ones.
   const seen = { watches: 0, most: 0, sockets: 0, refused: 0 }
   const server = http.createServer((request, response) => {
     const target = PAGE.test(request.url) ? stage : api
     if (new URL(request.url, api).searchParams.get('watch') === '1') count(response)
     const forward = http.request(new URL(request.url, target), { method: request.method, headers: { ...request.headers, host: new URL(target).host } }, (answer) => {
       response.writeHead(answer.statusCode, answer.headers)
-      response.flushHeaders()
+      response.flushHeaders() // a watch begins with its headers, which may come long before the first event
       answer.pipe(response)
       answer.on('error', () => keeps || response.destroy())
     })

@@ -16,7 +16,7 @@ const files = {
   '/wasm_exec.js': [path.join(root, 'lib/wasm/wasm_exec.js'), 'text/javascript'],
   '/test.wasm': [process.argv[2], 'application/wasm'],
 }
-for (const module of ['glue', 'later', 'streams', 'websocket']) {
+for (const module of ['glue', 'later', 'streams', 'websocket']) { // the page imports glue.js, which imports the others
   files[`/${module}.js`] = [path.join(here, `../../wasm/${module}.js`), 'text/javascript']
 }
 const server = http.createServer(({ url }, answer) => {
@@ -29,6 +29,7 @@ await once(server, 'listening')
 
 const wire = spawn(process.env.LISTWATCH_SERVE, { stdio: ['pipe', 'pipe', 'inherit'] })
 const env = { LISTWATCH_WIRE: String((await once(wire.stdout, 'data'))[0]).trim() }
+// A page has no environment. The tests need only these two variables.
 if (process.env.LISTWATCH_CI) env.LISTWATCH_CI = process.env.LISTWATCH_CI
 
 const browser = await launch('chrome')

@@ -1,4 +1,5 @@
-// Runs a TCP proxy whose connections a test can reset.
+// Runs a TCP proxy for a kube-apiserver. A test can reset its connections and make it reject new ones, so that pages surely
+// miss the writes during an outage.
 import { once } from 'node:events'
 import net from 'node:net'
 

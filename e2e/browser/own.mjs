@@ -65,11 +65,13 @@ for (const name of ['chrome', 'firefox']) {
         const of = ['exec?command=id&stdout=1', 'attach?stdout=1', 'portforward?ports=80', 'proxy/'].map((rest) => `${pod}/${rest}`)
         return Promise.all([...of.map((path) => send(path)), ...of.map(socket), socket(`${pod.replace('/web', '')}?watch=1`), send(pod, 'DELETE'), send(`${pod}/log`)])
       }, api)
+      // A watch over WebSocket is allowed, so the refused WebSockets do not fail for another reason.
       assert.deepEqual(outcomes, [403, 403, 403, 403, 'refused', 'refused', 'refused', 'refused', 'open', 405, 403])
     })
 
     it('is not available to pages of another origin', async () => {
       const other = await profile.newPage()
+      // localhost is another origin of the same server, which rejects this host, so the navigation may fail.
       await other.goto(`${new URL(DASHBOARD).origin.replace('127.0.0.1', 'localhost')}/`).catch(() => undefined)
       const outcome = await other.evaluate((api) => fetch(`${api}/api/v1/pods`).then(({ status }) => status, () => 'refused'), api)
       assert.equal(outcome, 'refused')

@@ -9,7 +9,7 @@ import { openPage } from './launch.mjs'
 import { until } from './stage.mjs'
 
 const TYPES = { js: 'text/javascript', wasm: 'application/wasm' }
-const PAGES = {
+const PAGES = { // the body of each page, and its content security policy
   '/plain.html': [''],
   '/typed.html': ['', "require-trusted-types-for 'script'"],
   '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
@@ -41,7 +41,10 @@ async function places() {
   return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
 }
 
-/** Loads the package into a page or a frame. Returns "loaded" or the error. */
+/**
+ * Loads the package into a page or a frame. Returns "loaded" or the error. The module is trap.mjs, or the package's own one
+ * if `real` is set.
+ */
 const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
   const { init, listWatch } = await import(`${base}/listwatch/index.js`)
   globalThis.collections = []

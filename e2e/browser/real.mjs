@@ -26,6 +26,7 @@ const control = async (what) => {
 }
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
+// Stands in for a cluster of stage.mjs, whose objects page.mjs compares with those of the page.
 const cluster = {
   async look() {
     const objects = {}
@@ -43,6 +44,7 @@ const cluster = {
   },
 }
 
+// Returns the hash of the server's public key, with which launch() makes a browser accept the server's certificate.
 async function publicKey() {
   const { hostname, port } = new URL(server)
   const connection = tls.connect({ host: hostname, port })

@@ -13,8 +13,11 @@ import { follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const LIMIT = 10_000 // the longest time in ms for which objects of the old server may be shown as live
+// The longest time in ms for which objects of the old server may be shown as live. docs/guarantees.md promises that a stream
+// reports a rebuilt server within this time.
+const LIMIT = 10_000
 
+// The new server must start at the address of the old one, so the port cannot be 0.
 async function freePort() {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')

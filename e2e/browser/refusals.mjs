@@ -31,7 +31,7 @@ export function refusals(scene, modes) {
         }
       }
       assert.equal((await cluster.look()).watches, 0)
-      await until('a warning for each collection', () => warnings.length === 6)
+      await until('a warning for each collection', () => warnings.length === 6) // two tokens over three transports
       for (const remedy of [/the server answered 401 .*next: stop, .*remedy: check the credential/, /the server answered 403 .*remedy: grant the user the list and watch verbs/]) {
         assert.equal(warnings.filter((text) => remedy.test(text)).length, 3, `${warnings}`)
       }

@@ -1,7 +1,7 @@
 import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
-/** Starts a browser and a test server, and opens pages. */
+/** Starts a browser and a test server for the tests of a file, and opens pages. */
 export class Scene {
   constructor(browser) {
     this.name = browser
@@ -41,6 +41,7 @@ export class Scene {
 
   async load(page, options, folder) {
     await page.goto(`${this.stage.url}/index.html`)
+    // By default, Puppeteer looks once per animation frame, but tabs in the background have no frames.
     await page.waitForFunction('globalThis.stage', { polling: 20 })
     await page.evaluate((options, folder) => globalThis.stage.load(options, folder), options, folder)
   }

@@ -40,6 +40,7 @@ export function secrets(scene, modes) {
         for (const page of pages) for (const name in options) all.push(await show(page, name))
         return JSON.stringify([all, logged])
       }
+      // Three of the four collections have the option `persist`.
       await until('all saved collections', async () => (await pages[0].evaluate(dump)).kept['listwatch versions']?.keys.length === 3)
       absent('the pages and their storage', await text(), FORMS)
 

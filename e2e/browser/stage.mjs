@@ -18,7 +18,7 @@ export class Stage {
   }
 
   stop() {
-    this.#process.stdin.end()
+    this.#process.stdin.end() // the server exits at the end of its input
   }
 
   async command(command) {
@@ -30,7 +30,8 @@ export class Stage {
   }
 
   /**
-   * Starts an API server and returns an object whose methods are the commands of internal/testkit/stage/cluster.go.
+   * Starts an API server and returns an object whose methods are the commands of internal/testkit/stage/cluster.go. It has
+   * no method `then`, because `await` would take it for a promise.
    */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })

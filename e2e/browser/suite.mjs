@@ -15,7 +15,7 @@ import { transports } from './transports.mjs'
 const MODES = ['main', 'worker', 'shared']
 
 export function suite(name) {
-  describe(name, { concurrency: 9 }, () => {
+  describe(name, { concurrency: 9 }, () => { // the tests mostly wait
     const scene = new Scene(name)
     before(() => scene.begin())
     after(() => scene.end())

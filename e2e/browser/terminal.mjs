@@ -41,6 +41,7 @@ async function session(server, command) {
     clusters: [{ name: 'demo', cluster: { server } }] }))
   const env = { ...process.env, TERM: 'xterm-256color', KUBECONFIG: `${folder}/config`, PATH: `${root}bin:${process.env.PATH}` }
   delete env.NO_COLOR
+  // The command script runs lwcat in a pseudoterminal, so that lwcat prints colors and fits its lines to the width.
   const terminal = spawn('script', ['-qfc', `stty cols ${COLUMNS} rows ${ROWS}; exec ${command}`, '/dev/null'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   let said = ''
   terminal.stdout.on('data', (text) => { said += text })
@@ -72,7 +73,7 @@ async function draw(page, text) {
   await page.evaluate((text, cols, rows) => new Promise((resolve) => {
     const terminal = new globalThis.Terminal({ cols, rows, fontSize: 14, fontFamily: 'monospace', cursorStyle: 'bar', theme: { background: '#16181d' } })
     terminal.open(document.querySelector('#terminal'))
-    terminal.write(text, () => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    terminal.write(text, () => requestAnimationFrame(() => requestAnimationFrame(resolve))) // xterm.js draws in a frame
   }), text, COLUMNS, ROWS)
   await (await page.$('#terminal')).screenshot({ path: picture })
   const { size } = statSync(picture)

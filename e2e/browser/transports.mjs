@@ -15,7 +15,7 @@ export function transports(scene) {
 
   it('auto: collections with different tokens share the selected transport of a server', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: { first: true, second: true } })
-    await cluster.buffer()
+    await cluster.buffer() // like a proxy that delivers a watch over HTTP only after its end, so only a WebSocket works
     const page = await scene.open(profile, { mode: 'main' })
     await follow(page, 'first', { server: cluster.url, transport: 'auto', ask: 'first' })
     await equal(cluster, page, 'first')

@@ -13,6 +13,7 @@ export const pod = (name, namespace = 'shop', labels = {}) => ({
 
 const groups = { deployments: 'apis/apps/v1', replicasets: 'apis/apps/v1', widgets: 'apis/lw.example.com/v1', customresourcedefinitions: 'apis/apiextensions.k8s.io/v1' }
 
+/** A page of the dashboard, with functions that read and operate it. */
 export class View {
   complaints = [] // errors that the page has reported
 
@@ -55,7 +56,7 @@ export class View {
     }, 30).catch((error) => assert.fail(`${error.message}; last value: ${JSON.stringify(last)}`))
   }
 
-  /** Waits until the table shows exactly these keys in this order. */
+  /** Waits until the table shows exactly these keys in this order. If no key has a namespace, it compares only names. */
   rows(...keys) {
     const look = () => this.page.$$eval('.row:not([hidden])', (rows) => rows
       .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.dataset.key).join(' '))
@@ -123,6 +124,7 @@ export class View {
       .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)))
   }
 
+  /** Fails if axe finds an accessibility problem. `axe` is the path of its script, and `where` describes the state of the page. */
   async accessible(axe, where) {
     await this.page.evaluate(readFileSync(axe, 'utf8'))
     const { violations } = await this.page.evaluate(() => globalThis.axe.run()) // with all rules that are enabled by default

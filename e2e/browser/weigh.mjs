@@ -35,7 +35,8 @@ export const countParsing = (page) => page.evaluateOnNewDocument(() => {
 export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   const frame = () => new Promise(requestAnimationFrame)
   const times = [], began = performance.now()
-  // The page sends messages to itself. A blocked main thread delays them.
+  // The page sends messages to itself. A blocked main thread delays them. Without the pause between them, they would keep a
+  // CPU busy that the worker needs.
   const { port1, port2 } = new MessageChannel()
   let sent = performance.now(), longest = 0, over = false
   port1.onmessage = () => {

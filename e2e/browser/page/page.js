@@ -1,5 +1,5 @@
-// Defines functions that tests call in a page. A test passes the name of a collection instead of the collection,
-// because it can exchange only data with the page.
+// Defines functions that tests call in a page; page.mjs wraps some of them. A test passes the name of a collection instead
+// of the collection, because it can exchange only data with the page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
@@ -41,7 +41,9 @@ globalThis.stage = {
 
   /**
    * Returns the state and the objects of a collection. `replayed` contains the objects that result from applying all
-   * changes, and must equal the objects.
+   * changes, and must equal the objects. `changes` contains only the changes since the last call. `outcome` is "synced", or
+   * the error with which the promise `synced` was rejected. `asked` counts calls of the token function, and `calls` counts
+   * calls of the subscriber.
    */
   show(name) {
     const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)
@@ -55,4 +57,5 @@ globalThis.stage = {
   added: () => Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && name !== 'stage').map(String),
 }
 
+// A test receives only the data of an object, so an error is copied to a plain object.
 const plain = ({ name, code, status, reason, retryable, message }) => ({ name, code, status, reason, retryable, message })

@@ -45,6 +45,7 @@ test('if access to one namespace is denied, the objects of other namespaces are 
 })
 
 test('a table renders only the visible rows and sorts all rows', async () => {
+  // happy-dom computes no layout, but the table renders only the rows that fit into its height.
   for (const name of ['clientHeight', 'clientWidth']) Object.defineProperty(HTMLElement.prototype, name, { configurable: true, value: 480 })
   cluster.apply(Array.from({ length: 1000 }, (_, i) => pod(`p-${String(i).padStart(4, '0')}`, i === 999 ? 'Failed' : 'Running')))
   render(h(PodTable))

@@ -1,3 +1,4 @@
+// oidc.mjs replaces the package oidc-client-ts, which a recipe imports.
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({

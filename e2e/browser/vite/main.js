@@ -1,10 +1,11 @@
+// A React application that uses the package like its users do. The tests start Vite with it and read its text.
 import { createElement as h } from 'react'
 import { createRoot } from 'react-dom/client'
 import { init } from 'listwatch'
 import { useListWatch } from 'listwatch/react'
 
 const params = new URLSearchParams(location.search), mode = params.get('mode')
-if (mode) globalThis.started = init({ mode })
+if (mode) globalThis.started = init({ mode }) // without a mode, the first collection initializes the package
 
 function Maps() {
   const maps = useListWatch({ server: '/k8s', resource: 'configmaps', indexes: { on: 'data.on' } })

@@ -1,3 +1,4 @@
+// Uses all parts of the package that count for its size; see size.config.js.
 import { init, listWatch } from 'listwatch'
 import { useListWatch, useListWatches, useObject } from 'listwatch/react'
 

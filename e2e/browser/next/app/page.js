@@ -1,4 +1,4 @@
-'use client'
+'use client' // hooks work only in client components
 import { useListWatch } from 'listwatch/react'
 
 export default function Page() {
