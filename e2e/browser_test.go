@@ -72,6 +72,7 @@ func TestBrowsersAndRealServer(t *testing.T) {
 		}
 	}))
 	defer control.Close()
+	// Node 20 needs the flag, because the test also uses the package in Node.
 	cmd := exec.CommandContext(ctx, "node", "--experimental-websocket", "--test-reporter=spec", "browser/real.mjs")
 	cmd.Env = append(os.Environ(), "SERVER="+c.URL, "CONTROL="+control.URL, "ADMIN="+c.AdminToken, "NOBODY="+c.NobodyToken, "NODE_EXTRA_CA_CERTS="+c.CAFile)
 	output, err := cmd.CombinedOutput()

@@ -35,6 +35,7 @@ func TestDashboardOfOwnCluster(t *testing.T) {
 	}()
 	line, err := bufio.NewReader(said).ReadString('\n')
 	require.NoError(t, err)
+	// The path begins with a random secret of 26 characters, which keeps other pages out.
 	url := regexp.MustCompile(`^Dashboard: (http://127\.0\.0\.1:\d+/\w{26}/ui/\?name=\S+)\n$`).FindStringSubmatch(line)
 	require.NotNil(t, url, line)
 	cmd := exec.CommandContext(ctx, "node", "--experimental-websocket", "--test-reporter=spec", "browser/own.mjs")

@@ -37,6 +37,7 @@ func TestEtcd(t *testing.T) {
 	server := kube.StartEtcd(t)
 	keys := &etcd.Keys{URL: server.URL, Prefix: etcdPrefix, Client: http.Client{Transport: client}}
 	c := &etcdCourse{T: t, server: server, informer: cache.NewInformer(keys, &lw.Options{PageSize: 3})}
+	// The keys /app and /app0 are next to the prefix in the order of keys, but do not belong to it.
 	c.write("/app", "no", "/app/a", "1", "/app/b", "1", "/app/c", "1", "/app/d", "1", "/app/e", "1", "/app/f", "1", "/app/g", "1", "/app0", "no")
 
 	t.Log("phase 1: a paged list, single writes, a transaction, and progress notifications while only other keys change")

@@ -46,6 +46,7 @@ type running struct {
 	cmd      *exec.Cmd
 }
 
+// locked is an io.Writer. It holds the lock during each write, because tests read the output of a running command.
 type locked struct {
 	mu *sync.Mutex
 	to *bytes.Buffer

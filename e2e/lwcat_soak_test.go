@@ -95,6 +95,7 @@ const soakPath = "/api/v1/namespaces/default/configmaps"
 func (s *lwcatSoak) impatient() http.Handler {
 	to, err := url.Parse(s.URL)
 	require.NoError(s, err)
+	// Half of the processes watch over WebSocket, whose handshake needs HTTP/1.1.
 	over := s.HTTPClient().Transport.(*http.Transport).Clone()
 	over.ForceAttemptHTTP2 = false
 	over.TLSClientConfig.NextProtos = nil

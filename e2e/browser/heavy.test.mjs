@@ -34,6 +34,7 @@ it('with 10,000 Pods, the page parses and keeps only the visible Pods, even duri
 
   await view.page.focus('#grid')
   await view.page.keyboard.press('End')
+  // The header is row 1.
   await view.until('the last row', () => view.page.$eval('#grid', (grid) => document.getElementById(grid.getAttribute('aria-activedescendant'))?.getAttribute('aria-rowindex')), String(N + 1))
   assert.equal(await view.page.$eval('#grid', (grid) => grid.getAttribute('aria-rowcount')), String(N + 1))
   await view.page.type('#search', '-9999')

@@ -124,7 +124,7 @@ export class View {
       .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)))
   }
 
-  /** Fails if axe finds an accessibility problem. `axe` is the path of its script, and `where` describes the state of the page. */
+  /** Fails if axe finds a problem. `axe` is the path of its script, and `where` describes the state of the page. */
   async accessible(axe, where) {
     await this.page.evaluate(readFileSync(axe, 'utf8'))
     const { violations } = await this.page.evaluate(() => globalThis.axe.run()) // with all rules that are enabled by default

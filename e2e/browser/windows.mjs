@@ -8,7 +8,8 @@ import { Theatre } from './play.mjs'
 import { pod } from './view.mjs'
 
 // Six collections, one for each tab, because a browser opens at most six HTTP/1.1 connections to a host. So six watches over
-// HTTP would leave no connection for other requests. The second element contains the fields that objects need in addition to metadata.
+// HTTP would leave no connection for other requests. The second element contains the fields that objects need in addition
+// to metadata.
 const TABS = [['v1/pods', pod('')], ['v1/services'], ['v1/configmaps'], ['v1/secrets'], ['apps/v1/deployments'], ['lw.example.com/v1/widgets']]
 
 export function windows(name) {

@@ -87,7 +87,7 @@ func groupResources(t *testing.T, client reflect.Type) (all []builtin.Resource) 
 		require.Equal(t, object.Name(), kinds[0].Kind)
 		all = append(all, builtin.Resource{
 			Package: object.PkgPath(), Group: kinds[0].Group, Version: kinds[0].Version, Kind: kinds[0].Kind,
-			Plural: strings.ToLower(method.Name), Namespaced: method.Type.NumIn() == 1,
+			Plural: strings.ToLower(method.Name), Namespaced: method.Type.NumIn() == 1, // the parameter is the namespace
 		})
 	}
 	return all

@@ -39,6 +39,7 @@ type kubeconfigs struct {
 // TestKubeconfigsMatchClientGo loads random files with listwatch and client-go. Both must fail or return the same
 // settings, except for the deliberate differences in explain and adjust.
 func TestKubeconfigsMatchClientGo(t *testing.T) {
+	// Without these variables, the loaders would also use the in-cluster configuration or the kubeconfig of the user.
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	t.Setenv("HOME", t.TempDir())
 	k := &kubeconfigs{T: t, folder: t.TempDir(), names: []string{"a", "b", "c"}, deliberate: map[string]int{}}

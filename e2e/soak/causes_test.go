@@ -47,6 +47,7 @@ var causes = []struct {
 // causeOf returns the name of the cause of an interruption. If the injected faults cannot cause err, causeOf returns
 // err itself. Examples are malformed data and status code 401.
 func causeOf(err error) (string, error) {
+	// The JSON parser wraps this error, and a broken connection returns it as it is.
 	if errors.Is(err, io.ErrUnexpectedEOF) && err != io.ErrUnexpectedEOF {
 		return cutShort, nil
 	}

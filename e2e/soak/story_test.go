@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
+// remembered is how many object events and how many other events a story keeps.
 const remembered = 40
 
 // story contains the latest events of a follower, for failure messages. It keeps events about objects separately,

@@ -36,7 +36,9 @@ type writer struct {
 	states map[string]*state
 }
 
+// newWriter returns a writer for its share of the names, so that no two writers use the same ConfigMap.
 func (s *soak) newWriter(number int) *writer {
+	// The server failures use stream 1 of the seed, and the faults use stream 0.
 	w := &writer{soak: s, random: rand.New(rand.NewPCG(s.seed, uint64(2+number))), states: map[string]*state{}}
 	for i := number; i < names; i += writers {
 		w.states[fmt.Sprintf("cm-%03d", i)] = &state{}

@@ -67,7 +67,7 @@ func (s *recorder) trace() *lw.Trace {
 func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, server, token string) map[string]*lwhttp.Options {
 	cert, key := authority.Issue(t, "jane")
 	for _, line := range strings.Split(string(key), "\n") {
-		if len(line) > 40 && line[0] != '-' {
+		if len(line) > 40 && line[0] != '-' { // long enough to occur nowhere else by chance, and not a PEM delimiter
 			secrets.Add("private key", line)
 		}
 	}
@@ -77,6 +77,7 @@ func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, s
 	tunnel := httptest.NewServer(wire.Proxy(func(string, string) (net.Conn, error) { return net.Dial("tcp", target.Host) }))
 	t.Cleanup(tunnel.Close)
 	proxy := url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: tunnel.Listener.Addr().String()}
+	// No process listens on port 1.
 	nobody := url.URL{Scheme: "socks5", User: url.UserPassword("jane", password), Host: "127.0.0.1:1"}
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(token), 0o600))

@@ -67,8 +67,10 @@ func (c command) goesOn() bool {
 	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
 }
 
+// severalCollections matches commands that watch two collections. The test must not interrupt them before both watches.
 var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
 
+// watches returns how many watches the command opens.
 func (c command) watches() int {
 	if severalCollections.MatchString(c.text) {
 		return 2

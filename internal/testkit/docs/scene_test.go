@@ -101,7 +101,7 @@ func (s *scene) play(b Block) error {
 
 // startServer starts examples/server. The server runs until all commands in the document have finished.
 func (s *scene) startServer(c command) error {
-	args := strings.Fields(c.text)[3:]
+	args := strings.Fields(c.text)[3:] // without "go run ./examples/server"
 	args = append([]string{"-addr", "127.0.0.1:0", "-control", "127.0.0.1:0"}, args...)
 	cmd := exec.Command(filepath.Join(s.programs, "server"), args...)
 	out, err := cmd.StdoutPipe()

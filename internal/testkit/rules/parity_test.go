@@ -103,6 +103,7 @@ func addSpec(names map[string]string, spec ast.Spec) {
 	}
 }
 
+// add adds an exported name. The value is never empty, because an empty value means that a platform lacks the name.
 func add(names map[string]string, name string, typ ast.Node) {
 	if !ast.IsExported(name) {
 		return

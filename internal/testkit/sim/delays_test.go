@@ -104,7 +104,7 @@ func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Durat
 	}
 	if allowed == 0 && wait == 0 && !v.atOnce {
 		o.check.delays.backoffs++
-		for n := range 7 {
+		for n := range 7 { // the seventh step and all later ones are longestStep
 			if b.Delay == step(n+1) {
 				o.check.delays.bare++
 			}

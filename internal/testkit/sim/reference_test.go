@@ -13,7 +13,7 @@ import (
 )
 
 // reference is a simple engine that follows the specification and shares no code with the real engine. Each flag
-// makes it break one rule.
+// makes it break one rule. TestFindsBrokenRules describes the rules.
 type reference struct {
 	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // flags that break rules for delays
 	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // flags that break rules for responses
@@ -118,11 +118,11 @@ const (
 type ending struct {
 	why       why
 	err       error
-	wait      time.Duration
-	streaming bool // the request ended before the initial-events-end bookmark
-	checked   bool // the request was a version check
-	paged     bool // the request was for a later page of a list
-	behind    bool // the watch followed a streaming list in the same response
+	wait      time.Duration // delay that the server requested; -1 after a connection error, which permits a quick resume
+	streaming bool          // the request ended before the initial-events-end bookmark
+	checked   bool          // the request was a version check
+	paged     bool          // the request was for a later page of a list
+	behind    bool          // the watch followed a streaming list in the same response
 	watch     bool
 	news      bool
 	lived     time.Duration

@@ -84,7 +84,7 @@ type Report struct {
 // Play simulates an engine. The seed determines all random numbers. Call Play in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
-	s.random = newDice(seed, 2)
+	s.random = newDice(seed, 2) // separate, so that the engine's random numbers do not change the world
 	opts := &lw.Options{
 		NoStreamingList: s.oneIn(2),
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
