@@ -140,7 +140,7 @@ export function usage(name) {
       await view.page.reload()
       await view.rows('batch/web', 'shop/web')
       assert.equal(await titles(), 'Namespace,Name,Ready,Status,Age')
-      // Returns the exported text instead of downloading it, which would leave the page.
+      // Returns the exported text instead of downloading it, and records the name of the file in `downloaded`.
       const exported = (label) => view.page.evaluate((label) => new Promise((resolve) => {
         const { createObjectURL } = URL
         URL.createObjectURL = (blob) => {
