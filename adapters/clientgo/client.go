@@ -36,6 +36,8 @@ type client struct {
 
 func (l *client) Source() *lw.Source[*object] { return &l.source }
 
+// List implements [lw.ListerWatcher]. Because it returns the objects of an [lw.Client] unchanged, it calls PassLookup, so
+// that the lw.Client can reuse stored objects.
 func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object] {
 	kind := listing
 	if opts.Limit == 1 { // a list of a single object is lw's check before a watch
@@ -52,6 +54,7 @@ func (l *client) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*object
 	return page
 }
 
+// Watch implements [lw.ListerWatcher]. It calls PassLookup for the same reason as List.
 func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[*object], error] {
 	kind := watching
 	if opts.SendInitialEvents {
@@ -137,8 +140,9 @@ func allowsProtobuf(accept string) bool {
 	return accept == "" || strings.Contains(accept, runtime.ContentTypeProtobuf)
 }
 
-// requireProtobuf turns a JSON response into a 406 response if the request prefers protobuf. The client then switches
-// to JSON, as it does when a server rejects protobuf. A response without a Content-Type counts as JSON.
+// requireProtobuf turns a JSON response into a 406 response if the request is for protobuf, because a server may ignore
+// the Accept header. The client then switches to JSON, as it does when a server rejects protobuf. A response without a
+// Content-Type counts as JSON. Error responses stay unchanged.
 func requireProtobuf(request *http.Request, response *http.Response) error {
 	if !strings.HasPrefix(request.Header.Get("Accept"), runtime.ContentTypeProtobuf) || response.StatusCode != http.StatusOK {
 		return nil
@@ -199,6 +203,8 @@ func (s *source) String() string {
 	return strings.TrimSuffix(s.collection.path+"?"+s.collection.query, "?")
 }
 
+// resolve returns the collection. The first call records the ListerWatcher's request, and later calls return the same
+// result. If the ListerWatcher fails before it sends a request, the next call tries again.
 func (s *source) resolve(ctx context.Context) (*collection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +275,7 @@ func (c *collection) resource() (resource lw.Resource, version string) {
 // must use such a clientset. The copy sends the same requests as client.
 func WrapHTTPClient(client *http.Client) *http.Client {
 	wrapped := *client
-	if _, ok := wrapped.Transport.(*tap); !ok {
+	if _, ok := wrapped.Transport.(*tap); !ok { // otherwise, client is already wrapped
 		wrapped.Transport = &tap{next: cmp.Or(wrapped.Transport, http.DefaultTransport), client: *client}
 	}
 	return &wrapped

@@ -140,7 +140,8 @@ func (c *objectCodec) Identity() lw.Identity[*object] { return lw.Identity[*obje
 
 // transformed applies the transform and returns the object to store. If the transform's result has the informer's Go
 // type, the object contains the encoded result. Otherwise the object refers to the result itself, because the informer
-// could not decode another type again.
+// could not decode another type again. The object also refers to the result if the transform has changed the key or the
+// resourceVersion, because the store needs those that the server sent.
 func (c *objectCodec) transformed(o *object) (*object, error) {
 	before, err := c.decoder.decode(o.encoded)
 	if err != nil {
@@ -275,6 +276,7 @@ func (m *message) Raw() string { return m.raw }
 
 // into unmarshals the message into object, which does not share memory with the message.
 func (m *message) into(object protobufType) error {
+	// Unmarshal only reads the bytes, so they need not be copied.
 	return object.Unmarshal(unsafe.Slice(unsafe.StringData(m.raw), len(m.raw)))
 }
 
@@ -334,7 +336,8 @@ func messageOf(data []byte, object runtime.Object) (*message, error) {
 }
 
 // decode decodes a stored object into a new struct. Like client-go's decoder, it leaves TypeMeta of a typed object
-// empty.
+// empty. A PartialObjectMetadata gets the kind of the informer's example, as in controller-runtime. If the example has no
+// kind, it keeps the server's.
 func (d *decoder) decode(from encoded) (runtime.Object, error) {
 	object := reflect.New(d.example.Elem()).Interface().(runtime.Object)
 	if m, ok := from.(*message); ok {

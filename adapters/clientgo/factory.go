@@ -95,7 +95,7 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (informers.Generi
 		example := reflect.New(t).Interface().(runtime.Object)
 		if resource, err := codec.ResourceOf(example, ""); err == nil && identity(resource) == gvr {
 			// Register the informer first, so that client-go's ForResource finds it by the Go type of its objects.
-			f.InformerFor(example, nil)
+			f.InformerFor(example, nil) // never calls nil, because package codec knows the type
 		}
 	}
 	return f.SharedInformerFactory.ForResource(gvr)
@@ -128,13 +128,15 @@ func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOpti
 		opts = &FactoryOptions{}
 	}
 	config = rest.CopyConfig(config)
+	// client-go's NewForConfig functions set this default, but here the HTTP client is created without them.
 	config.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent())
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("clientgo: cannot create an HTTP client for the rest.Config: %w", err)
 	}
 	client = WrapHTTPClient(client)
-	// This client's requests are only recorded, so rate limits would merely delay the start of informers.
+	// The informers record a request of the dynamic client instead of sending it, to learn its URL and headers; see source.
+	// So a rate limit would only delay the start of informers.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
 	dynamicClient, err := dynamic.NewForConfigAndClient(unlimited, client)
@@ -155,7 +157,9 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 			return target.List(ctx, options)
 		},
 	}
-	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType) // client-go uses the same precedence
+	// The dynamic client always requests JSON. So the config decides whether the informer may request protobuf, with the
+	// same precedence as in client-go.
+	accept := cmp.Or(c.config.AcceptContentTypes, c.config.ContentType)
 	from := &source{lister: cache.ToListerWatcherWithContext(lister), accept: &accept}
 	return newInformer(from, lister, example, InformerOptions{
 		ResyncPeriod:      resync,

@@ -126,8 +126,8 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.readAll(seen.UnsortedList(), false), nil
 }
 
-// ByIndex implements [cache.Indexer]. The name may also stand for a [LabelField] or a [SharedField].
-// controller-runtime's cache prepends "field:" to the name of a field.
+// ByIndex implements [cache.Indexer]. The name may also be that of a [LabelField] or a [SharedField].
+// controller-runtime's cache prepends "field:" to the name of a field, and the namespace and a slash to its value.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	key, labeled := strings.CutPrefix(name, "field:"+labelField)
 	key, shared := strings.CutPrefix(key, "field:"+sharedField)
@@ -240,7 +240,7 @@ func (x *indexer) find(name string) (index, error) {
 	defer x.mu.RUnlock()
 	found, ok := x.byName[name]
 	if !ok {
-		return found, fmt.Errorf("Index with name %s does not exist", name)
+		return found, fmt.Errorf("Index with name %s does not exist", name) // client-go's text
 	}
 	return found, nil
 }
@@ -272,7 +272,8 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 }
 
 // values adapts an index function of client-go to stored objects. It decodes objects, except for
-// [cache.MetaNamespaceIndexFunc], which needs only the namespace.
+// [cache.MetaNamespaceIndexFunc], which needs only the namespace. The adapted function panics if f returns an error, as
+// in client-go's store.
 func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
 	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer() {
 		return lwcache.ByNamespace[*object]

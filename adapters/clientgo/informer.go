@@ -392,7 +392,7 @@ func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*ob
 		Modified: func(old, new *object) {
 			before := i.readOrReport(old)
 			after := before
-			if new != old {
+			if new != old { // a resync passes the same object twice
 				after = i.readOrReport(new)
 			}
 			switch {

@@ -71,7 +71,7 @@ func (r *repetitions) slimmed(whole *lw.Object) encoded {
 	}
 	text, from := make([]byte, 0, len(whole.Raw())-removed), 0
 	for _, cut := range cuts {
-		at := from + int(cut.at) - len(text)
+		at := from + int(cut.at) - len(text) // position of the value in the text of whole
 		text = append(append(text, whole.Raw()[from:at]...), empty...)
 		from = at + len(cut.value.Value())
 	}

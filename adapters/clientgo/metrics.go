@@ -65,7 +65,8 @@ func newMeter(opts *InformerOptions) cache.Store {
 	return cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(opts.Identifier, opts.InformerMetricsProvider))
 }
 
-// measure updates the metric for the resourceVersion. It must be called whenever the store may have changed.
+// measure updates the metric for the resourceVersion. It must be called whenever the store may have changed: after each
+// watch event, and at the start of each request, when the store contains the results of the previous one.
 func (i *informer) measure() {
 	if i.meter == nil {
 		return

@@ -51,7 +51,7 @@ const retries = 10
 
 // fail records that the request has failed, and reports whether client-go would call its watch error handler.
 func (a *attempt) fail(cause error) (reported bool) {
-	if a.failed = true; a.kind == watching && a.opened {
+	if a.failed = true; a.kind == watching && a.opened { // client-go does not report the end of an open watch
 		a.failures = 0
 		return false
 	}
@@ -71,6 +71,7 @@ func (a *attempt) fail(cause error) (reported bool) {
 	case a.kind == streaming && !errors.Is(cause, lw.ErrInvalidResponse):
 		return a.failures > 1 || !a.opened && !utilnet.IsProbableEOF(cause) // client-go would now send an ordinary list
 	}
+	// The request is for a watch that could not be opened, or for a streaming list with an invalid response.
 	return answered && !limited ||
 		!answered && !outdated && !errors.Is(cause, lw.ErrInvalidResponse) && !errors.Is(cause, lw.ErrSilent) &&
 			!utilnet.IsProbableEOF(cause) && !utilnet.IsTimeout(cause)
@@ -92,7 +93,7 @@ func (i *informer) interrupted(cause error) (stop bool) {
 	switch {
 	case handler != nil:
 		handler(ctx, i.reflector, err)
-	case !errors.Is(cause, lw.ErrExpired): // not reported here, because warn logs it
+	case !errors.Is(cause, lw.ErrExpired): // warn logs it at level info, as client-go does
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", i.about()...)
 	}
 	return errors.Is(cause, errNotWrapped)

@@ -28,9 +28,10 @@ const saveInterval = time.Minute
 // type, the fields and DropManagedFields. It also depends on Compress, because an informer with Compress could not
 // restore saved protobuf.
 func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
+	// A type prints as "*v1.Pod", so origin also contains the package path. Only the struct has one, not the pointer.
 	origin := fmt.Sprintln(c.server, c.path, c.query,
 		i.decoder.example.Elem().PkgPath(), i.decoder.example, i.decoder.fields, i.extras.DropManagedFields, i.extras.Compress)
-	sum := sha256.Sum256([]byte(origin))
+	sum := sha256.Sum256([]byte(origin)) // eight bytes suffice, because Restore also compares origin with that in the file
 	path := filepath.Join(i.extras.StateDir, fmt.Sprintf("%s-%x.state", strings.ReplaceAll(strings.Trim(c.path, "/"), "/", "-"), sum[:8]))
 	err := os.MkdirAll(i.extras.StateDir, 0o700)
 	if err == nil {
@@ -59,6 +60,7 @@ func (c *objectCodec) parse(text []byte) (*object, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Decode(nil) then processes this object as if it had just been decoded: it compresses and transforms it.
 		c.text.parsed = parsed
 		defer func() { c.text.parsed = nil }()
 		return c.Decode(nil)

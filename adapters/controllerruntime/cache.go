@@ -43,6 +43,7 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	}
 	if opts.HTTPClient == nil {
 		named := rest.CopyConfig(config)
+		// controller-runtime sets the same User-Agent, but only for an HTTP client that it creates itself.
 		named.UserAgent = cmp.Or(named.UserAgent, rest.DefaultKubernetesUserAgent())
 		var err error
 		if opts.HTTPClient, err = rest.HTTPClientFor(named); err != nil {
@@ -62,8 +63,8 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		made.followers.add(kind, formOf(example), informer)
 		return informer
 	}
-	// controller-runtime's list requests are recorded and never sent, so a rate limit would only delay the informers.
-	// Without opts.Mapper, resource discovery also loses its rate limit, but it sends few requests.
+	// Package clientgo records controller-runtime's list requests instead of sending them, so a rate limit would only
+	// delay the informers. Without opts.Mapper, resource discovery also loses its rate limit, but it sends few requests.
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
 	stock, err := cache.New(unlimited, opts)
@@ -95,8 +96,8 @@ func sharedKinds(opts cache.Options) func(schema.GroupVersionKind) bool {
 	return func(kind schema.GroupVersionKind) bool { return all || kinds[kind] }
 }
 
-// decodingCache is controller-runtime's cache with this module's informers. They decode an object only when
-// controller-runtime copies it.
+// decodingCache is controller-runtime's cache with this module's informers. Unless the options disable deep copies of a
+// kind, its objects are decoded only when controller-runtime copies them.
 type decodingCache struct {
 	cache.Cache
 	followers followers // read by the clients of ReadYourWrites
@@ -140,7 +141,7 @@ func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ..
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
 	key, value, labeled := requiredLabel(all.LabelSelector)
 	switch {
-	case all.FieldSelector != nil:
+	case all.FieldSelector != nil: // MatchingFields would replace the caller's field selector
 	case set(all.UnsafeDisableDeepCopy):
 		opts = append(opts, client.MatchingFields{clientgo.SharedField(key): value})
 	case labeled:
@@ -149,7 +150,7 @@ func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ..
 	return again(func() error { return c.Cache.List(ctx, out, opts...) })
 }
 
-func set(disabled *bool) bool { return disabled != nil && *disabled }
+func set(option *bool) bool { return option != nil && *option }
 
 // requiredLabel returns the key and the value of a label that every selected object must have.
 func requiredLabel(selector labels.Selector) (key, value string, ok bool) {

@@ -117,7 +117,8 @@ func (f *follower) check(key client.ObjectKey) (_ *write, absent bool) {
 	}
 	uid, stored := f.progress.UID(key.Namespace, key.Name)
 	switch {
-	case w.version != "" && reached(f.progress.ResourceVersion(), w.version), w.seen && uid != w.uid: // the last case: the event of the deletion has arrived
+	case w.version != "" && reached(f.progress.ResourceVersion(), w.version), w.seen && uid != w.uid:
+		// The second condition means that the event of the deletion has arrived.
 		delete(f.writes, key)
 		return nil, false
 	case w.absent && !stored:
@@ -141,11 +142,11 @@ func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 	return keys
 }
 
-// record remembers a write. began is the number of writes that were complete when the request was sent. When the number
+// record remembers a write. before is the number of writes that were complete when the request was sent. When the number
 // of writes reaches f.limit, record forgets the writes that the store contains. It cannot forget a deletion without a
 // resourceVersion while an older event could still add the object again. It returns such deletions if their objects are
 // not in the store, so that the caller can pass them to bound.
-func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*write) {
+func (f *follower) record(key client.ObjectKey, w write, before uint64) (open []*write) {
 	if state := f.progress.State(); state.Since.IsZero() || state.Phase == lw.Stopped {
 		return nil // the informer's first list will contain the write, or the informer has stopped
 	}
@@ -156,7 +157,7 @@ func (f *follower) record(key client.ObjectKey, w write, began uint64) (open []*
 	defer f.mu.Unlock()
 	// If two requests overlapped, the later response may belong to the earlier write. Only resourceVersions show the
 	// order.
-	if earlier := f.writes[key]; earlier != nil && earlier.number > began {
+	if earlier := f.writes[key]; earlier != nil && earlier.number > before {
 		switch {
 		case w.version == "" || earlier.version == "":
 			w = write{number: w.number}

@@ -51,7 +51,8 @@ const healthyTimeout = 5 * time.Second
 // unknown, the read asks at once. askAfter is also the pause before a read asks again.
 const askAfter = time.Second
 
-// poll is the longest time between two checks of the watch's state during a read.
+// poll is the longest time between two checks of the watch's state during a read. WaitFor notices only a new
+// resourceVersion, so a read must check regularly whether the state has changed.
 const poll = 100 * time.Millisecond
 
 // ErrDeleteAllOf is returned by DeleteAllOf of a client from [ReadYourWrites]. The client sends no request, because the
@@ -146,6 +147,7 @@ func (c *consistentClient) Get(ctx context.Context, key client.ObjectKey, obj cl
 	if (&client.GetOptions{}).ApplyOptions(opts).DisableReadYourWritesConsistency {
 		return get()
 	}
+	// If the object was deleted, but get still succeeds, obj contains the deleted object.
 	return c.read(ctx, obj, key, get, func(map[client.ObjectKey]bool) bool { return true })
 }
 

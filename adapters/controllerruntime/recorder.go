@@ -27,7 +27,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	// Record the UIDs before the request, because the event of a deletion may arrive before the response.
 	followers := &r.client.reads.followers
-	began, stored := followers.completed.Load(), map[*follower]string{}
+	before, stored := followers.completed.Load(), map[*follower]string{}
 	for f, to := range r.targets(request) {
 		stored[f], _ = f.progress.UID(to.key.Namespace, to.key.Name)
 	}
@@ -42,9 +42,9 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 
-	// If the response has no resourceVersion, the result of the write is unknown. A deletion is an exception, because
-	// its response usually contains only a Status. If a deletion returns the object, for example because of a
-	// finalizer, the object has the resourceVersion of the resulting event.
+	// If the response has no resourceVersion or cannot be decoded, the result of the write is unknown. A deletion is an
+	// exception, because its response usually contains only a Status. If a deletion returns the object, for example
+	// because of a finalizer, the object has the resourceVersion of the resulting event.
 	var object metav1.PartialObjectMetadata
 	_ = decode(body, &object)
 	w, uid := write{number: followers.completed.Add(1), version: object.ResourceVersion}, object.UID
@@ -55,7 +55,9 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 			uid = status.Details.UID
 		}
 	case !deletion && object.DeletionTimestamp != nil && len(object.Finalizers) == 0 && ptr.Deref(object.DeletionGracePeriodSeconds, 0) == 0:
-		w.version, w.absent = "", true // an update that removes the last finalizer deletes the object, and returns an older version
+		// An update that removes the last finalizer deletes the object, and returns an older version. During a grace
+		// period, the server does not delete the object.
+		w.version, w.absent = "", true
 	}
 	for f, to := range r.targets(request) { // again, because informers may have been added or removed since
 		own := w
@@ -68,7 +70,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 		case w.version != "" && to.subresource == "": // a subresource may return another type without the labels, such as Scale
 			own.absent = !to.scope.labels.Matches(labels.Set(object.Labels))
 		}
-		if open := f.record(to.key, own, began); len(open) > 0 {
+		if open := f.record(to.key, own, before); len(open) > 0 {
 			if list, err := r.client.list(request.Context(), f, "", ""); err == nil { // after an error, a later write tries again
 				f.bound(open, list.ResourceVersion)
 			}
@@ -102,7 +104,8 @@ func dryRun(request *http.Request) bool {
 	return len(options.DryRun) > 0 || request.URL.Query().Has("dryRun")
 }
 
-// decode decodes an object in JSON or protobuf.
+// decode decodes an object in JSON or protobuf. Kubernetes begins a protobuf object with k8s\x00, and wraps it in a
+// [runtime.Unknown].
 func decode(data []byte, into interface{ Unmarshal(data []byte) error }) error {
 	message, ok := bytes.CutPrefix(data, []byte("k8s\x00"))
 	if !ok {
