@@ -65,11 +65,12 @@ func (f front) open(folder string) (g *gate, env []string, err error) {
 		if g.certificates[kind], err = selfSigned(kind, c.address, c.until); err != nil {
 			return nil, nil, err
 		}
-		if kind != unknownAuthority {
+		if kind != unknownAuthority { // each of the other wrong certificates has only one fault: its date or its address
 			trusted = append(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.certificates[kind].Certificate[0]})...)
 		}
 	}
 	file := filepath.Join(folder, "ca.pem")
+	// Go on Linux reads the first variable, and Node reads the second one.
 	return g, []string{"SSL_CERT_FILE=" + file, "NODE_EXTRA_CA_CERTS=" + file}, os.WriteFile(file, trusted, 0o600)
 }
 
@@ -92,6 +93,7 @@ func (g *gate) serve(server *hostile.Server) (url string, stop func()) {
 	g.server = server
 	// A client that resumes a TLS session does not verify the certificate again.
 	config := &tls.Config{GetCertificate: g.certificate, SessionTicketsDisabled: true}
+	// The server would log each handshake that fails because of a wrong certificate.
 	web := &http.Server{Handler: g, TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		if g.scheme == "https" {
@@ -139,7 +141,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.mu.Unlock()
 	if g.closes && !g.server.Behaves() {
-		w.Header().Set("Connection", "close")
+		w.Header().Set("Connection", "close") // net/http also sends GOAWAY then, if the connection uses HTTP/2
 	}
 	if text, ok := discovery[r.URL.Path]; ok {
 		w.Header().Set("Content-Type", "application/json")
@@ -160,7 +162,8 @@ func (g *gate) misused() string {
 	return "the client requested " + g.trusting + " from a server with " + g.wrong
 }
 
-// freezing is a connection through which nothing passes after a time, as if its route had disappeared.
+// freezing is a connection through which nothing passes after a time, as if its route had disappeared. It discards all
+// later data, and returns no error as long as the client keeps the connection open.
 type freezing struct {
 	net.Conn
 	at time.Time

@@ -1,7 +1,10 @@
 // Command conformance checks a Kubernetes list-watch client. It serves misbehaving servers over HTTP, runs the client
-// against each of them, and judges its output.
+// against each of them, and judges its output. Authors of a client write a driver for it; docs/conformance.md explains
+// how:
 //
 //	go run github.com/seed-6d2a410a/listwatch/conformance@latest -- ./driver
+//
+// The Makefile of this project runs the clients in clients.json, and writes the results to docs/conformance.md.
 package main
 
 import (
@@ -65,6 +68,7 @@ func (s *settings) read(command []string) (clients []*client, err error) {
 		if len(command) == 0 {
 			return nil, errors.New("a driver is required: conformance [flags] -- ./driver")
 		}
+		// Ours is true, so that a failure of the driver fails the suite.
 		return []*client{{Name: "driver", Ours: true, WebSocket: s.webSocket, Run: command}}, nil
 	}
 	text, err := os.ReadFile(s.clients)
@@ -171,7 +175,7 @@ func (s *settings) run(ctx context.Context, command []string) error {
 
 // try runs a trial with a client's command, over a real TCP connection.
 func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
-	name := strings.ReplaceAll(c.Name, "/", " ") + ", " + t.Name
+	name := strings.ReplaceAll(c.Name, "/", " ") + ", " + t.Name // becomes a file name, which must not contain a slash
 	var stderr io.Writer
 	if s.logs != "" {
 		file, err := os.Create(filepath.Join(s.logs, name+".stderr"))
@@ -194,10 +198,11 @@ func (s *settings) try(ctx context.Context, t *trial, c *client) (*run, error) {
 	start := func(ctx context.Context, url string, out io.Writer) error {
 		cmd := exec.CommandContext(ctx, c.Run[0], slices.Concat(c.Run[1:], []string{url, resource, namespace})...)
 		cmd.Env = slices.Concat(os.Environ(), c.Env, env)
+		// If a child process survives and keeps the output open, WaitDelay ends Run nevertheless.
 		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stderr, 2*time.Second
 		ownGroup(cmd)
 		cmd.Cancel = func() error {
-			peak = peakRSS(cmd.Process.Pid)
+			peak = peakRSS(cmd.Process.Pid) // before the kill, because it needs a running process
 			return killGroup(cmd.Process)
 		}
 		return cmd.Run()

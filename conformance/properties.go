@@ -94,7 +94,7 @@ func checkOrder(r *run) string {
 func checkConvergence(r *run) string {
 	switch {
 	case r.exited != "":
-		return ""
+		return "" // the property exit reports it
 	case len(r.requests) == 0:
 		return "the client sent no request"
 	case r.trial.freezes == 0 && r.requests[0].at.After(r.settled):
@@ -113,7 +113,8 @@ func checkLost(r *run) string {
 	return ""
 }
 
-// reports returns the lines about the driver's state.
+// reports returns the lines about the driver's state. lwcat prints WATCH_STARTED and INTERRUPTED instead of LIVE and
+// STALE.
 func (r *run) reports() (reports []line) {
 	for _, l := range r.lines {
 		if slices.Contains([]string{"LIVE", "WATCH_STARTED", "STALE", "INTERRUPTED"}, l.Type) {

@@ -89,7 +89,7 @@ func (s *settings) report(clients []*client, trials []*trial, found results) str
 		count, version := map[string]int{}, ""
 		for _, t := range trials {
 			o := found[c.Name][t.Name]
-			version = max(version, o.version)
+			version = max(version, o.version) // the same in all trials, or "" in skipped ones
 			count[c.cell(t, o, nil)]++
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", c.Name, cmp.Or(version, "this version"), count["pass"], len(trials)-count["pass"]-count["skipped"]-count["not supported"], count["skipped"]+count["not supported"])

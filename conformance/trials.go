@@ -47,6 +47,7 @@ var fronts = []struct {
 	{"https-expired", "presents an expired certificate in every other handshake", rfcTLS, front{closes: true, wrong: expired}},
 	{"https-other-host", "presents another host's certificate in every other handshake", rfcTLS, front{closes: true, wrong: otherHost}},
 	{"https-silent", "sends and receives nothing over a connection that is five seconds old", "https://github.com/kubernetes/client-go/issues/374", front{freezes: 5 * time.Second}},
+	// This server freezes each connection at once, because zero would mean never.
 	{"https-silent-handshake", "does not respond to TLS handshakes", rfcTLS, front{freezes: time.Nanosecond}},
 }
 

@@ -1,8 +1,9 @@
-// Driver for the npm package. Build the package first: make worker
+// Driver with which the conformance suite runs the npm package. Build the package first: make worker
 import { readFileSync } from 'node:fs'
 import { listWatch } from '../../wasm/index.js'
 
 const [url, resource, namespace] = process.argv.slice(2)
+// With a ws: URL, watches use WebSocket, and all other requests use HTTP at the same address.
 const server = url.replace(/^ws:/, 'http:')
 const transport = server === url ? 'auto' : 'ws'
 const { version } = JSON.parse(readFileSync(new URL('../../wasm/package.json', import.meta.url)))
@@ -11,6 +12,7 @@ print({ type: 'CLIENT', version })
 
 const collection = listWatch({ server, resource, namespace, transport })
 let phase
+// The loop below receives changed objects, but no change of the phase.
 setInterval(() => {
   if (collection.state.phase === phase) return
   phase = collection.state.phase

@@ -1,4 +1,4 @@
-// Driver for the informer of @kubernetes/client-node in the conformance suite.
+// Driver with which the conformance suite runs the informer of @kubernetes/client-node.
 import { readFileSync } from 'node:fs';
 import { ADD, CoreV1Api, DELETE, ERROR, KubeConfig, UPDATE, makeInformer } from '@kubernetes/client-node';
 
@@ -13,6 +13,7 @@ config.loadFromClusterAndUser({ name: 'server', server: url, skipTLSVerify: url.
 const core = config.makeApiClient(CoreV1Api);
 const informer = makeInformer(config, `/api/v1/namespaces/${namespace}/${resource}`, () => core.listNamespacedConfigMap({ namespace }));
 for (const [verb, type] of [[ADD, 'ADDED'], [UPDATE, 'MODIFIED'], [DELETE, 'DELETED']]) {
+  // One server sends resourceVersions as numbers, but the suite requires strings.
   informer.on(verb, ({ metadata: { name, namespace: space, resourceVersion, uid } }) =>
     print({ type, key: `${space}/${name}`, resourceVersion: String(resourceVersion), uid }));
 }

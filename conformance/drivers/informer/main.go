@@ -1,4 +1,5 @@
-// Command informer is the driver for the informer of package cache.
+// Command informer is the driver with which the conformance suite runs the informer of package cache. Its arguments are
+// the server's URL, a resource and a namespace.
 package main
 
 import (
@@ -23,6 +24,7 @@ type line struct {
 }
 
 func main() {
+	// With a ws: URL, watches use WebSocket, and all other requests use HTTP at the same address.
 	base, err := lwhttp.New(strings.Replace(os.Args[1], "ws:", "http:", 1), nil)
 	if err != nil {
 		log.Fatal(err)

@@ -1,5 +1,6 @@
-// Command listandwatch is the driver for lw.ListAndWatch. It remembers the resourceVersion of each object, so that it
-// can print a list as changes.
+// Command listandwatch is the driver with which the conformance suite runs lw.ListAndWatch. It remembers the
+// resourceVersion of each object, so that it can print a list as changes. Its arguments are the server's URL, a resource
+// and a namespace.
 package main
 
 import (
@@ -23,6 +24,7 @@ type line struct {
 }
 
 func main() {
+	// With a ws: URL, watches use WebSocket, and all other requests use HTTP at the same address.
 	base, err := lwhttp.New(strings.Replace(os.Args[1], "ws:", "http:", 1), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -57,6 +59,7 @@ func main() {
 			if !known {
 				l.Type = "ADDED"
 			}
+			// A list also contains objects that have not changed.
 			if listed[l.Key] = true; before.ResourceVersion != l.ResourceVersion || before.UID != l.UID {
 				printed(l)
 				held[l.Key] = l
