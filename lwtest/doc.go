@@ -41,9 +41,9 @@
 //
 //	Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.TOKEN, v1.example
 //
-// TOKEN is base64url without padding. Most errors before the upgrade are normal HTTP responses
-// with a Status. Two responses have neither headers nor a body: 403 for a missing or invalid Origin, and 400 for more
-// than one subprotocol besides the token.
+// TOKEN is base64url without padding. Most errors before the upgrade are normal HTTP responses with a Status. Two
+// responses have neither headers nor a body: 403 for a missing or invalid Origin, and 400 for more than one subprotocol
+// besides the token.
 //
 // # Failures
 //

@@ -54,7 +54,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, rt route) {
 	case rt.version == "" || rt.plural == "":
 		s.serveOther(w, r)
 	case !slices.Contains(s.versions(rt.group), rt.version):
-		http.Error(w, "404 page not found", http.StatusNotFound)
+		http.Error(w, "404 page not found", http.StatusNotFound) // like kube-apiserver, without a Status
 	case rt.resource == nil:
 		fail(w, r, noResource())
 	default:
@@ -81,6 +81,7 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 		s.serveCollection(w, r, rt, v)
 		return
 	case (rt.verb == "create") != (rt.name == ""), rt.resource.namespaced && rt.namespace == "":
+		// Only create is a request for a collection. The path of a namespaced resource must contain a namespace.
 		fail(w, r, methodNotAllowed())
 		return
 	}
@@ -137,7 +138,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	send()
+	send() // because the first event may come much later
 	for frame, more := range watch.frames(r.Context()) {
 		if _, err := out.Write(frame); err != nil {
 			return
@@ -282,7 +283,7 @@ func readBody(r *http.Request, media string) (fields, error) {
 
 func checkMedia(r *http.Request, accepted string) error {
 	given := r.Header.Get("Content-Type")
-	if given == "" && accepted == "application/json" {
+	if given == "" && accepted == "application/json" { // JSON is kube-apiserver's default
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(given)
@@ -323,8 +324,9 @@ func requestManager(r *http.Request) string {
 	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")
 }
 
-// allowOrigin adds CORS headers to the response if the request's origin is allowed. It also answers preflight requests
-// from allowed origins, without requiring a token. It reports whether it answered the request.
+// allowOrigin adds kube-apiserver's CORS headers to the response if the request's origin is allowed. It also answers
+// preflight requests from allowed origins, without requiring a token, because browsers send none with them. It reports
+// whether it answered the request.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin := r.Header.Get("Origin")
 	if !slices.Contains(s.opts.AllowedOrigins, origin) {

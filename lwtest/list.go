@@ -74,7 +74,7 @@ func (s *Server) list(ctx context.Context, q *query) (page, error) {
 	switch {
 	case version == "0":
 		return s.read(q, 0, "", 0) // without a limit, like kube-apiserver's watch cache
-	case match == "Exact", match == "" && revision > 0 && limit > 0:
+	case match == "Exact", match == "" && revision > 0 && limit > 0: // in kube-apiserver, a limit without a match implies Exact
 		return s.read(q, revision, "", limit)
 	}
 	return s.read(q, 0, "", limit)
@@ -89,7 +89,7 @@ func (s *Server) proceed(q *query, token string, limit int) (page, error) {
 	if err != nil {
 		return page{}, badRequest("invalid continue token: continue key is not valid: %v", err)
 	}
-	p, err := s.read(q, max(revision, 0), q.prefix+start, limit)
+	p, err := s.read(q, max(revision, 0), q.prefix+start, limit) // read expects 0 for the latest revision, and the token -1
 	if status, ok := err.(*lw.StatusError); ok && status.Reason == "Expired" {
 		status.Message = "The provided continue parameter is too old to display a consistent list result. " +
 			"You can start a new list without the continue parameter, or use the continue token in this response " +
@@ -124,6 +124,7 @@ func (s *Server) read(q *query, revision int64, start string, limit int) (page, 
 		}
 		p.objects = append(p.objects, e.Value)
 		if left := len(entries) - i - 1; len(p.objects) == limit && left > 0 {
+			// With "\x00", start is the lowest key after e.Key.
 			p.proceed = encodeContinue(revision, "/"+strings.TrimPrefix(e.Key, q.prefix)+"\x00")
 			if len(q.selector) == 0 {
 				p.remaining = &left
@@ -160,7 +161,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 		return 0, "", fmt.Errorf("server does not recognize this encoded version %q", t.APIVersion)
 	case t.Revision == 0:
 		return 0, "", errors.New("incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
-	case start == "/" || path.Clean(start) != start:
+	case start == "/" || path.Clean(start) != start: // like kube-apiserver, reject keys that would leave the prefix, such as ../a
 		return 0, "", errors.New(t.Start)
 	}
 	return t.Revision, start[1:], nil

@@ -183,6 +183,7 @@ func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 func newUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // rand.Read never fails
+	// Version 4 and variant 10 mark a random UUID (RFC 9562).
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -51,14 +51,14 @@ func (s *Server) find(r *http.Request) route {
 	resources := s.resourcesOf(rt.group, rt.version)
 	i := slices.IndexFunc(resources, func(res *resource) bool { return res.plural == rt.plural })
 	if i < 0 || len(rest) > 3 || len(rest) == 3 && (rest[2] != binding || resources[i].id() != "pods") {
-		return rt
+		return rt // an unknown resource or subresource
 	}
 	if len(rest) == 3 {
 		rt.subresource = binding
 	}
 	res := resources[i]
 	if rt.namespace != "" && !res.namespaced || rt.namespace == "" && res.namespaced && rt.name != "" {
-		return rt
+		return rt // the path has a namespace that the scope of the resource excludes, or lacks one that it requires
 	}
 	rt.resource = res
 	return rt

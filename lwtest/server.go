@@ -332,9 +332,9 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Close closes the listener and all connections, as in a crash. It returns when all requests have ended, except
-// HTTP requests behind another listener, which it only cancels. The data
-// stays, and methods such as [Server.Put] still work. [Server.Restart] starts the server again.
+// Close closes the listener and all connections, as in a crash. It returns when all requests have ended, except HTTP
+// requests behind another listener, which it only cancels. The data stays, and methods such as [Server.Put] still work.
+// [Server.Restart] starts the server again.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.down = true

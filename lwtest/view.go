@@ -101,7 +101,7 @@ func (v *view) bookmark(revision int64, end bool) []byte {
 func (v *view) list(p page) []byte {
 	sorted := v.form == fullForm && !v.res.builtin // custom resources have sorted keys, so items come before metadata
 	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
-	if p.proceed != "" || sorted {
+	if p.proceed != "" || sorted { // lists of custom resources also contain an empty continue
 		meta["continue"] = p.proceed
 	}
 	if p.remaining != nil {
@@ -167,7 +167,7 @@ func (v *view) definitions() []byte {
 	list := []byte(`[{"name":"Name","type":"string","format":"name","description":"","priority":0}`)
 	for _, c := range v.res.columns {
 		kind := c.Type
-		if kind == "" || v.res.builtin {
+		if kind == "" || v.res.builtin { // for built-in resources, kube-apiserver sends even the age as a string
 			kind = "string"
 		}
 		list = fmt.Appendf(list, `,{"name":%s,"type":%q,"format":"","description":"","priority":%d}`, marshal(c.Name), kind, c.Priority)
@@ -183,7 +183,7 @@ func (r *resource) cells(o *object) []any {
 		case c.Type != "date":
 		case value != nil:
 			value = ageOf(value)
-		case r.builtin:
+		case r.builtin: // for custom resources, kube-apiserver sends null
 			value = "<unknown>"
 		}
 		cells = append(cells, value)

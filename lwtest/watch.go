@@ -57,7 +57,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	w := &watch{query: q, server: s, from: from, deadline: time.Now().Add(timeout)}
 	w.bookmarks = isOn(q.Values, "allowWatchBookmarks")
 	w.streaming = isOn(q.Values, "sendInitialEvents")
-	w.initial = w.streaming || from == 0 && !q.Has("sendInitialEvents")
+	w.initial = w.streaming || from == 0 && !q.Has("sendInitialEvents") // from is 0 if resourceVersion is empty or "0"
 	if err := w.open(ctx); err != nil && !errors.As(err, &w.failed) {
 		return nil, err
 	}

@@ -111,6 +111,7 @@ func (s *Server) create(res *resource, namespace string, f fields, manager strin
 		return nil, err
 	}
 	if version, err := parseVersion(text(meta, "resourceVersion")); err == nil && version != 0 {
+		// kube-apiserver also sends 500 without a reason, here and for an invalid Binding.
 		return nil, newError(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
 	if err := setName(res, meta); err != nil {
@@ -203,13 +204,14 @@ func (s *Server) accept(res *resource, f fields, namespace, name string) (fields
 	}
 	delete(f, "kind")
 	delete(f, "apiVersion")
-	if !res.builtin {
+	if !res.builtin { // list items of built-in resources omit these fields
 		f["kind"], f["apiVersion"] = res.kind, res.apiVersion()
 	}
 	meta, err := metadata(f)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
+	// A null counts as a missing field. For example, Go clients send "creationTimestamp":null in new objects.
 	maps.DeleteFunc(meta, func(_ string, value any) bool { return value == nil })
 	if given := text(meta, "namespace"); given != "" && given != namespace {
 		return nil, badRequest("the namespace of the provided object does not match the namespace sent on the request")
@@ -237,7 +239,7 @@ func setName(res *resource, meta fields) error {
 				Message: "Required value: name or generateName is required",
 			})
 		}
-		meta["name"] = prefix + strings.ToLower(rand.Text()[:5])
+		meta["name"] = prefix + strings.ToLower(rand.Text()[:5]) // kube-apiserver also appends five random characters
 	}
 	for _, field := range []string{"name", "namespace"} {
 		if value, ok := meta[field]; ok && !subdomain.MatchString(text(meta, field)) {
@@ -251,7 +253,7 @@ func setName(res *resource, meta fields) error {
 	return nil
 }
 
-// subdomain matches an RFC 1123 subdomain, the name format of most resources.
+// subdomain matches an RFC 1123 subdomain, the name format of most resources. Its maximum length is 253 characters.
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
 const otherUID = "Precondition failed: UID in precondition: %s, UID in object meta: %s"
@@ -339,7 +341,7 @@ func (s *Server) bind(r *http.Request, rt route) error {
 	}
 	pod := entry.Value.decode()
 	if why := unbindable(pod); why != "" {
-		pods := &resource{plural: res.plural + "/" + binding}
+		pods := &resource{plural: res.plural + "/" + binding} // the error names the subresource
 		return conflict(pods, rt.name, "pod %s %s", rt.name, why)
 	}
 	assign(pod, f)
