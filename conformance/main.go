@@ -220,7 +220,7 @@ func peakRSS(pid int) (kB int) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, peak, _ := strings.Cut(string(status), "VmHWM:")
 	_, _ = fmt.Sscan(peak, &kB)
-	return kB << 10
+	return kB << 10 // in bytes
 }
 
 // save writes the driver's output and the requests of a trial, ordered by time.

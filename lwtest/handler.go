@@ -81,7 +81,7 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 		s.serveCollection(w, r, rt, v)
 		return
 	case (rt.verb == "create") != (rt.name == ""), rt.resource.namespaced && rt.namespace == "":
-		// Only create is a request for a collection. The path of a namespaced resource must contain a namespace.
+		// Of the remaining verbs, only create is for a collection. The path of a namespaced resource must contain a namespace.
 		fail(w, r, methodNotAllowed())
 		return
 	}

@@ -89,7 +89,7 @@ func (s *Server) proceed(q *query, token string, limit int) (page, error) {
 	if err != nil {
 		return page{}, badRequest("invalid continue token: continue key is not valid: %v", err)
 	}
-	p, err := s.read(q, max(revision, 0), q.prefix+start, limit) // read expects 0 for the latest revision, and the token -1
+	p, err := s.read(q, max(revision, 0), q.prefix+start, limit) // a token has -1 for the latest revision, but read expects 0
 	if status, ok := err.(*lw.StatusError); ok && status.Reason == "Expired" {
 		status.Message = "The provided continue parameter is too old to display a consistent list result. " +
 			"You can start a new list without the continue parameter, or use the continue token in this response " +
