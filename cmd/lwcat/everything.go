@@ -124,17 +124,26 @@ func (v *viewer) print(change catalog.Change, flush bool) error {
 func (v *viewer) awaitSync(ctx context.Context) error {
 	err := v.WaitSynced(ctx)
 	failure, failed := errors.AsType[*catalog.SyncError](err)
-	if err != nil && !failed {
-		return err
-	}
-	statuses := v.Statuses()
-	if failed && failure.Discovery != nil {
-		// Without any type, there is nothing to follow. With --wait, the server may become reachable later.
-		if len(statuses) == 0 && !(v.resources.wait && isAbsent(failure.Discovery)) {
+	// Without any type, there is nothing to follow. With --wait, the server may become reachable later.
+	for pause := time.Second; failed && failure.Discovery != nil && len(v.Statuses()) == 0 && ctx.Err() == nil; pause = min(2*pause, maxRetryDelay) {
+		if !v.resources.wait || !isAbsent(failure.Discovery) {
 			return failure.Discovery
 		}
+		v.out.status.logf("%v; retrying in %v", failure.Discovery, pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		err = v.WaitSynced(ctx)
+		failure, failed = errors.AsType[*catalog.SyncError](err)
+	}
+	if err != nil && !failed || ctx.Err() != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	if failed && failure.Discovery != nil {
 		v.out.status.logf("%v", failure.Discovery)
 	}
+	statuses := v.Statuses()
 	v.logProblems(statuses)
 	v.out.status.answered.Store(true)
 	if v.limits.once {

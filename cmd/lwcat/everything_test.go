@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -81,6 +82,29 @@ func TestEverythingOnce(t *testing.T) {
 	code, _, errs = lwcat(t, "-s", "http://127.0.0.1:1", "everything")
 	require.Equal(t, exitError, code)
 	require.Contains(t, errs, "no server is listening")
+	require.Equal(t, 1, strings.Count(errs, "no server is listening"))
+}
+
+// With --wait, an unreachable server is neither an answer nor a failure.
+func TestEverythingWaitsForTheServer(t *testing.T) {
+	for _, args := range []string{"", "--once"} {
+		code, out, errs := lwcat(t, append([]string{"-s", "http://127.0.0.1:1", "everything", "--wait", "--timeout", "3s"}, strings.Fields(args)...)...)
+		require.Equal(t, exitTimeout, code, errs)
+		require.Empty(t, out)
+		require.Contains(t, errs, "connection refused; retrying in 1s")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	r := follow(t, "", "-s", "http://"+address, "everything", "--wait", "-o", "name")
+	eventually(t, "the message that the server is unreachable", func() bool { return strings.Contains(r.errs.String(), "connection refused") })
+	listener, err = net.Listen("tcp", address)
+	require.NoError(t, err)
+	server := start(t, &lwtest.Options{Listener: listener})
+	create(t, server, "configmaps", named("late"))
+	eventually(t, "the object of the server that was started later", func() bool { return r.out.String() == "configmap/late\n" })
+	r.stop()
 }
 
 func TestEverythingPrintsOnlyLaterObjectsWithWatchOnly(t *testing.T) {

@@ -158,11 +158,8 @@ func (s *connection) certificateHint(err error) string {
 		return "pass --certificate-authority FILE with the CA that signed the certificate, or add the CA to the cluster in the kubeconfig"
 	}
 	if other, ok := errors.AsType[x509.HostnameError](err); ok {
-		name := "NAME"
-		if len(other.Certificate.DNSNames) > 0 {
-			name = other.Certificate.DNSNames[0]
-		}
-		return "connect to a name that the certificate is valid for, or verify that name with --tls-server-name " + name
+		names := append(other.Certificate.DNSNames, "NAME")
+		return "connect to a name that the certificate is valid for, or verify that name with --tls-server-name " + names[0]
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return fmt.Sprintf("the certificate is valid from %s to %s: check this machine's clock; if it is right, the server needs a new certificate",

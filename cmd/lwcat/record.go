@@ -206,7 +206,10 @@ func (c *config) recorded(file *os.File) (resources []lw.Resource, names []strin
 			others = append(others, event.Resource)
 		}
 	}
-	if len(names) == 0 {
+	switch {
+	case names == nil && others == nil: // --record creates the file before the first event
+		return nil, nil, errors.New("the recording contains no events")
+	case names == nil:
 		return nil, nil, fmt.Errorf("the recording contains no events of %s, only of %s", strings.Join(wanted, ", "), strings.Join(compact(others), ", "))
 	}
 	return resources, names, nil

@@ -97,11 +97,7 @@ func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, na
 		if err != nil {
 			return nil, err
 		}
-		for _, resource := range found {
-			if !slices.Contains(resources, resource) {
-				resources = append(resources, resource)
-			}
-		}
+		resources = append(resources, slices.DeleteFunc(found, func(r lw.Resource) bool { return slices.Contains(resources, r) })...)
 	}
 	return resources, o.selectEvents(all, resources)
 }

@@ -115,13 +115,12 @@ func (w *Watcher) holds(i int) bool {
 // holding. The line contains the current values of the condition's fields.
 func (w *Watcher) Unmet() (lines []string) {
 	for i, c := range w.conditions {
-		if c.over == countOf {
+		if c.over == countOf && !w.holds(i) {
 			lines = append(lines, fmt.Sprintf("%d of %d objects match", len(w.matching[i]), len(w.objects)))
-			continue
 		}
 		for key, o := range w.objects {
 			_, matches := w.matching[i][key]
-			if o != nil && matches == (c.over == noneOf) && !w.holds(i) {
+			if o != nil && c.over != countOf && matches == (c.over == noneOf) && !w.holds(i) {
 				lines = append(lines, output.Name(o)+": "+c.state(o))
 			}
 		}

@@ -403,7 +403,9 @@ func (p *parser) brackets() (s step) {
 			}
 			p.match(space)
 		}
-		s = toEach(each)
+		if s = toEach(each); len(each) > 1 && field != "[]" {
+			field = "*" // one of several names
+		}
 	}
 	p.fields = append(p.fields, field)
 	p.expect("]")

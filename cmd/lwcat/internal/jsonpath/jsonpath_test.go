@@ -123,6 +123,18 @@ func TestBracesAndLeadingDotAreOptional(t *testing.T) {
 	}
 }
 
+// lwcat compares Path.Fields with the schema of a type, so a field counts only if the path needs it.
+func TestFieldsEndAtChoices(t *testing.T) {
+	for text, want := range map[string]string{
+		".status.phase": "status.phase", ".spec.containers[0].image": "spec.containers.[].image", "['spec']['nodeName']": "spec.nodeName",
+		".status['phase','foo']": "status", ".status['phase','foo'].x": "status", ".spec.*.x": "spec",
+	} {
+		path, err := ParsePath(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, strings.Join(path.Fields, "."), text)
+	}
+}
+
 // FuzzParse checks that no input causes a panic. Each value that a path finds must be part of the object. A plain
 // path must find the same value as lw.Value.Get.
 func FuzzParse(f *testing.F) {

@@ -55,14 +55,13 @@ func quote(text string) string {
 // data returns the JSON that the JSONPath and YAML formats print: the object or, with Options.Types, the event as
 // in the jsonl format.
 func data(e *Event, opts *Options) lw.Value {
-	if !opts.Types {
-		return e.Object.Get("")
+	if opts.Types {
+		// An event contains its object, so it may be nested more deeply than lw allows.
+		if event, err := lw.ParseValue(appendEvent(nil, e, opts)); err == nil {
+			return event
+		}
 	}
-	event, err := lw.ParseValue(appendEvent(nil, e, opts))
-	if err != nil { // the event contains the object, so it may be nested more deeply than lw allows
-		return e.Object.Get("")
-	}
-	return event
+	return e.Object.Get("")
 }
 
 // appendJSON formats an event as one line with the object, as kubectl get -o json does for a single object. With
@@ -225,8 +224,7 @@ func newDiff(_ string, opts *Options) (Format, error) {
 	return textFormat(func(dst []byte, e *Event) []byte {
 		var changes []diff.Change
 		if e.Type == lw.Modified && e.Old != nil {
-			changes = diff.Compare(e.Old.Get(""), e.Object.Get(""), filter)
-			if changes == nil {
+			if changes = diff.Compare(e.Old.Get(""), e.Object.Get(""), filter); changes == nil {
 				return dst
 			}
 		}
