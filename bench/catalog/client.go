@@ -24,7 +24,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// measure starts a contender and returns the measurements of this process.
+// measure starts a contender and returns the measurements of this process. It is the role of the client processes.
 func measure(t task) harness.Figures {
 	before := t.requests()
 	began, cpu := time.Now(), harness.CPUTime()
@@ -48,7 +48,7 @@ func measure(t task) harness.Figures {
 	found["peak RSS to sync, MB"] = harness.PeakRSS() / 1e6
 	found["heap, MB"] = harness.Heap() / 1e6
 	cpu = harness.CPUTime()
-	go t.get(changePath + strconv.Itoa(t.Events))
+	go t.get(changePath + strconv.Itoa(t.Events)) // the server responds only after it has written all changes
 	changes.Wait()
 	found["CPU time per event, µs"] = float64((harness.CPUTime() - cpu).Microseconds()) / float64(t.Events)
 	below(0) // keeps the contender alive until here, so that the heap figure includes its objects
@@ -110,7 +110,8 @@ func startListwatch(t task, received func()) (below func(i int) int) {
 	}
 }
 
-// startArgo is like startListwatch, but for Argo CD's cache.
+// startArgo is like startListwatch, but for Argo CD's cache. This cache reports no initial objects to OnEvent, because the
+// handler is added after the sync.
 func startArgo(t task, received func()) (below func(i int) int) {
 	c := cache.NewClusterCache(&rest.Config{Host: t.Server, QPS: -1},
 		cache.SetLogr(logr.Discard()),

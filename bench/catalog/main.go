@@ -26,10 +26,10 @@ const (
 	argoMetadata      = "Argo CD, metadata only"
 )
 
-// task describes one run of a contender.
+// task describes one run of a contender. The server receives it, too, but uses only Types and Objects.
 type task struct {
 	Contender, Server string
-	Types, Objects    int // number of types and of objects on the server; both are multiples of 10
+	Types, Objects    int // number of types and of objects on the server; multiples of 10, see owner
 	Events            int // number of changes to measure
 }
 

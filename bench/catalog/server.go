@@ -17,8 +17,8 @@ const burst = 1000
 // Paths that only this server has.
 const (
 	openAPIPath  = "/openapi/v2"      // Argo CD reads it; an empty document suffices
-	requestsPath = "/bench/requests"  // returns the number of requests so far
-	changePath   = "/bench/change?n=" // changes this many objects, one after the other
+	requestsPath = "/bench/requests"  // returns the number of requests that contenders have sent so far
+	changePath   = "/bench/change?n=" // changes this many objects, in bursts
 )
 
 // serve starts the API server and returns its URL.
@@ -60,6 +60,8 @@ func serve(t task) string {
 // isAPI reports whether a contender sent a request, rather than the benchmark itself.
 func isAPI(r lwtest.Request) bool { return !strings.HasPrefix(r.URL.Path, "/bench/") }
 
+// group and plural return the API group and the plural of type i. Several types share each of the 30 groups. resource
+// returns the name that lwtest uses for the type.
 func group(i int) string    { return fmt.Sprintf("group%d.example.com", i%30) }
 func plural(i int) string   { return fmt.Sprintf("things%d", i) }
 func resource(i int) string { return plural(i) + "." + group(i) }
@@ -73,6 +75,8 @@ func definition(i int) string {
 // owner returns the index of the object to which object i belongs. The first of every ten objects owns the other nine.
 func owner(i int) int { return i - i%10 }
 
+// namespace returns the namespace of object i. Consecutive objects have different types. Only after an object of each type
+// does the next namespace follow, so an owner and its nine objects share a namespace if types is a multiple of ten.
 func namespace(i, types int) string { return fmt.Sprintf("team-%d", i/types%namespaces) }
 func named(i int) string            { return fmt.Sprintf("object-%d", i) }
 

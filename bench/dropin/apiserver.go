@@ -21,13 +21,14 @@ import (
 
 const (
 	realPods  = 1000
-	perSecond = 200 // changes per second
+	perSecond = 200 // maximum number of changes per second
 	writers   = 4   // maximum number of concurrent requests
 	measured  = 30 * time.Second
-	settling  = 3 * time.Second
+	settling  = 3 * time.Second // pause before the measurement, so that it excludes the start and the initial objects
 )
 
-// compareOnServer measures both caches at the same time on one kube-apiserver, over TLS and HTTP/2.
+// compareOnServer measures both caches on one kube-apiserver, over TLS and HTTP/2. It runs them at the same time, in two
+// processes, so that both receive the same changes at the same rate. For [harness.Compare], the pair is one contender.
 func compareOnServer(ctx context.Context) error {
 	environment, err := kube.Start("..")
 	if err != nil {
@@ -66,8 +67,8 @@ func compareOnServer(ctx context.Context) error {
 	return harness.Save("apiserver", results)
 }
 
-// change updates one Pod after another, perSecond Pods per second. It returns the first error, or ctx's error when ctx
-// is done.
+// change updates one Pod after another until ctx is done or a request fails. It sends fewer than perSecond requests per
+// second if the server is too slow for them. It returns the error of the first request that failed.
 func change(ctx context.Context, pods typedcore.PodInterface, names []string) error {
 	ticks := time.NewTicker(time.Second / perSecond)
 	defer ticks.Stop()

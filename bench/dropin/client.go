@@ -39,7 +39,7 @@ const (
 type task struct {
 	Server                           serve.Address
 	Pods                             int
-	Listwatch, Unstructured, Handler bool
+	Listwatch, Unstructured, Handler bool          // whether to use listwatch's cache, unstructured Pods, and a handler
 	JSON                             bool          // whether typed Pods arrive as JSON, like custom resources
 	Period                           time.Duration // time between two full lists
 	Cycles                           int           // number of informers that are created and removed
@@ -57,6 +57,7 @@ func (t task) objects() (client.Object, client.ObjectList) {
 	return object, list
 }
 
+// measure measures one cache: the sync, events, and reads.
 func measure(t task) harness.Figures {
 	ctx, found := context.Background(), harness.Figures{}
 	before := harness.Heap()
@@ -77,7 +78,7 @@ func measure(t task) harness.Figures {
 	found[peakRSS] = harness.PeakRSS() / 1e6
 	found[heap] = (harness.Heap() - before) / 1e6
 
-	events := 2 * t.Pods
+	events := 2 * t.Pods // each Pod changes twice
 	last := fmt.Sprint(serve.First + events)
 	found[perEvent] = harness.CPUPer(events, func() {
 		t.Server.Order(events)

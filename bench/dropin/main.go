@@ -1,6 +1,6 @@
 // Command dropin compares two implementations of controller-runtime's cache: the default one, which uses
-// client-go's informers, and listwatch's adapter. Both receive typed Pods as protobuf and unstructured Pods as
-// JSON.
+// client-go's informers, and its drop-in replacement, which is listwatch's adapter. Both receive typed Pods as protobuf
+// and unstructured Pods as JSON.
 //
 // Each measurement runs in a separate process, because the peak RSS of a process never falls. The server ignores the
 // parameter limit and sends each list in one page, so the results do not include the cost of pagination.

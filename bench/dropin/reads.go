@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	readLists  = 12 // full lists, one every readPeriod
+	readLists  = 12 // number of full lists, one every readPeriod
 	readPeriod = 5 * time.Second
-	perLabel   = 10 // number of Pods in each list by label
-	labelLists = 100
+	perLabel   = 10  // number of Pods in each list by label
+	labelLists = 100 // number of lists by label
 	cycles     = 400 // number of informers that are created and removed
 )
 

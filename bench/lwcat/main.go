@@ -27,7 +27,7 @@ import (
 
 var rounds = harness.Rounds(3)
 
-// commands contains the arguments of each contender.
+// commands contains the arguments of each contender. The part of the name before a comma is the program.
 var commands = map[string][]string{
 	"kubectl":      {"get", "pods"},
 	"lwcat, table": {"get", "pods", "-o", "wide"},
@@ -72,7 +72,7 @@ type bench struct {
 	kubeconfig string
 	pods       typedcore.PodInterface
 	names      []string // names of the Pods
-	shown      int      // number of calls to show
+	shown      int      // number of calls to show; makes the names of its Pods and the changes unique
 }
 
 // cpuTime returns the CPU time of a process that has ended, in milliseconds.
@@ -80,7 +80,8 @@ func cpuTime(cmd *exec.Cmd) float64 {
 	return float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Microseconds()) / 1e3
 }
 
-// measure measures one contender. The watch prints all Pods and then 1,000 changes.
+// measure measures one contender: how long a command takes that gets a single object, the CPU time of a list, and a watch
+// that prints all Pods and then 1,000 changes.
 func (b *bench) measure(ctx context.Context, contender string) (harness.Figures, error) {
 	program, _, _ := strings.Cut(contender, ",")
 	command := func(arguments ...string) *exec.Cmd {
@@ -104,7 +105,7 @@ func (b *bench) measure(ctx context.Context, contender string) (harness.Figures,
 	output := harness.MustGet(watch.StdoutPipe())
 	harness.Must(watch.Start())
 	lines := bufio.NewScanner(output)
-	lines.Buffer(nil, 16<<20)
+	lines.Buffer(nil, 16<<20)                  // the default limit is 64 kB per line
 	if err := b.show(ctx, lines); err != nil { // waits for the list
 		return nil, err
 	}
@@ -113,17 +114,17 @@ func (b *bench) measure(ctx context.Context, contender string) (harness.Figures,
 		return nil, err
 	}
 	status := harness.MustGet(os.ReadFile(fmt.Sprintf("/proc/%d/status", watch.Process.Pid)))
-	_, peak, _ := strings.Cut(string(status), "VmHWM:") // getrusage may report the peak of this process
+	_, peak, _ := strings.Cut(string(status), "VmHWM:") // getrusage may instead report the peak of the benchmark's process
 	harness.MustGet(fmt.Sscan(peak, &rss))
 	measured["watch, peak RSS in MB"] = rss / 1024
 	_ = watch.Process.Signal(os.Interrupt)
-	_, _ = io.Copy(io.Discard, output)
-	_ = watch.Wait() // its exit code depends on the program
+	_, _ = io.Copy(io.Discard, output) // Wait must not close the pipe while the program still writes to it
+	_ = watch.Wait()                   // its exit code depends on the program
 	measured["watch, CPU time in ms"] = cpuTime(watch)
 	return measured, nil
 }
 
-// show creates a Pod and waits until the watch has printed it.
+// show creates a Pod and waits until the watch has printed it. By then, the watch has also printed all earlier changes.
 func (b *bench) show(ctx context.Context, lines *bufio.Scanner) error {
 	b.shown++
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("shown-%d", b.shown)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}

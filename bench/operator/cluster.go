@@ -106,7 +106,8 @@ func text(n int) (all string) {
 	return all[:n]
 }
 
-// webhooks returns a webhook configuration into which cainjector writes the CA of Certificate i.
+// webhooks returns a webhook configuration into which cainjector writes the CA of Certificate i. The annotation
+// inject-ca-from names this Certificate, and cainjector reads the CA from the Certificate's Secret.
 func webhooks(i int) client.Object {
 	return object(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":%[1]q,
 		"annotations":{"cert-manager.io/inject-ca-from":"%[2]s/%[3]s"}},"webhooks":[{"name":%[1]q,"sideEffects":"None","admissionReviewVersions":["v1"],

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// The graph is 720 by 320 pixels. Its axes begin at (60, 270) and end at (700, 50). Each axis has five marks.
+// The graph is 720 by 320 pixels. Its axes begin at (60, 270), at the bottom left, and end at (700, 50). Each axis has
+// five marks.
 const marks = 5
 
 // writeGraph writes an SVG file that shows the RSS of both contenders over time.

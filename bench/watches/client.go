@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 )
 
-// task is the input for a client process.
+// task is the input for a client process, which measures one client library.
 type task struct {
 	Client, Transport string
 	Watches, Events   int           // number of watches, and number of events of each watch
@@ -101,8 +101,8 @@ func (m *measurement) start(atOnce int) {
 	starting.Wait()
 }
 
-// startAtOnce starts all informers at the same time. It measures how long it takes until all watches are open, and
-// counts the connections.
+// startAtOnce starts all informers at the same time. It measures how long it takes until all watches are open. It also
+// counts the connections, because a client can open more of them than the watches need when it starts many at once.
 func (m *measurement) startAtOnce() harness.Figures {
 	began := time.Now()
 	m.start(m.Watches)

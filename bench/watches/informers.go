@@ -16,9 +16,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// informer caches all Pods. handle adds a handler, which is called for each added, modified or
-// deleted Pod. run runs the informer until the context is done. waitForSync blocks until the cache contains all
-// Pods.
+// informer is the common interface of the compared informers, which cache all Pods. handle adds a handler, which is called
+// for each added, modified or deleted Pod. run runs the informer until the context is done. waitForSync blocks until the
+// cache contains all Pods.
 type informer struct {
 	handle      func(func())
 	run         func(context.Context)

@@ -3,7 +3,7 @@
 // includes all the client's work, from the socket to two handlers.
 //
 // HTTP/2 uses TLS. HTTP/1.1 and WebSocket do not. The server runs in a separate process, so that its CPU time and
-// memory do not count.
+// memory do not count. With -start, the command instead measures how 10,000 watches start at once.
 package main
 
 import (

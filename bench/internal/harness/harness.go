@@ -82,7 +82,8 @@ func Until(condition func() bool) {
 type Figures map[string]float64
 
 // Compare measures all contenders in turn, once per round, and prints the progress to stderr. The results contain one
-// value per round for each figure. With the flag -short, there is only one round. Compare stops at the first error.
+// value per round for each figure, so that a caller can divide values of the same round. With the flag -short, there is
+// only one round. Compare stops at the first error.
 func Compare(rounds int, contenders []string, measure func(contender string) (Figures, error)) (published.Results, error) {
 	all := published.Results{}
 	for round := range Size(rounds, 1) {
@@ -115,7 +116,8 @@ func Median(values []float64) float64 {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// Print prints results as a table. run names the benchmark.
+// Print prints results as a table. run names the benchmark. A figure's name is "row | column", so Print splits it into
+// two cells.
 func Print(run string, results published.Results) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(maps.Keys(results)) {
@@ -181,7 +183,8 @@ func PeakRSS() float64 { return memory("VmHWM:") }
 // RSS returns this process's RSS in bytes on Linux, and zero elsewhere.
 func RSS() float64 { return memory("VmRSS:") }
 
-// memory returns a field of /proc/self/status in bytes, or zero if the field is missing.
+// memory returns a field of /proc/self/status in bytes, or zero if the field is missing. A line of this file looks like
+// "VmRSS:  1234 kB", where a kB is 1,024 bytes.
 func memory(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

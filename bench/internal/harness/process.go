@@ -10,10 +10,11 @@ import (
 	"path/filepath"
 )
 
-// Role is a function that a benchmark runs in a separate process.
+// Role is a function that a benchmark runs in a separate process, whose CPU time and memory can be measured separately.
+// The process has two command-line arguments: the role's name, and the JSON that the role receives.
 type Role struct {
-	name  string
-	carry func(argument []byte) // runs the role; the argument is the JSON of a task or a config
+	name string
+	run  func(argument []byte) // the argument is the JSON of a task or a config
 }
 
 // Worker returns a role that calls do with the task passed to [Run] and reports the result as JSON on stdout.
@@ -29,7 +30,7 @@ func Worker[T, R any](name string, do func(T) R) Role {
 // with its parent.
 func Server[T, A any](name string, start func(T) A) Role {
 	return Role{name, func(argument []byte) {
-		Worker(name, start).carry(argument)
+		Worker(name, start).run(argument)
 		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process closes the pipe or exits
 	}}
 }
@@ -42,7 +43,7 @@ func Work(roles ...Role) bool {
 	}
 	for _, role := range roles {
 		if role.name == os.Args[1] {
-			role.carry([]byte(os.Args[2]))
+			role.run([]byte(os.Args[2]))
 			return true
 		}
 	}
@@ -83,18 +84,20 @@ func Serve(ctx context.Context, role string, config, address any) (stop func(), 
 	return stop, nil
 }
 
+// command returns a command that starts the program at path in a role.
 func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, role, string(MustGet(json.Marshal(argument))))
 	cmd.Stderr = os.Stderr
 	return cmd
 }
 
-// Build runs go build with args in the current folder. It returns the temporary folder that contains the programs;
-// the caller must delete it.
+// Build runs go build with args in the current folder. It returns the temporary folder that contains the programs. The
+// caller must delete this folder.
 func Build(ctx context.Context, args ...string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "bench"); err != nil {
 		return "", err
 	}
+	// Because the path ends with a separator, go build writes each program into the folder under its own name.
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(filepath.Separator)}, args...)...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		_ = os.RemoveAll(folder)

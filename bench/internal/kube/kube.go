@@ -1,4 +1,4 @@
-// Package kube starts the kube-apiserver that was built by make e2e-server.
+// Package kube starts the kube-apiserver that was built by make e2e-server, for the benchmarks dropin, lwcat and operator.
 package kube
 
 import (
@@ -25,7 +25,7 @@ func Start(root string, definitions ...string) (*envtest.Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
+	defer func() { _ = os.RemoveAll(folder) }() // it contains only scripts, which have started the servers by then
 	if err := kubeassets.Write(root, folder); err != nil {
 		return nil, err
 	}
@@ -37,14 +37,14 @@ func Start(root string, definitions ...string) (*envtest.Environment, error) {
 	return environment, err
 }
 
-// CreatePods creates n Pods and returns their names. It panics if a request fails.
+// CreatePods creates n Pods with up to 16 concurrent requests, and returns their names. It panics if a request fails.
 func CreatePods(ctx context.Context, pods typedcore.PodInterface, n int) (names []string) {
 	var running errgroup.Group
 	running.SetLimit(16)
 	for _, of := range sample.Pods(serve.Seed, n) {
 		var pod corev1.Pod
 		harness.Must(json.Unmarshal([]byte(of.JSON()), &pod))
-		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil
+		pod.Namespace, pod.ResourceVersion, pod.UID, pod.ManagedFields = "", "", "", nil // the server or the client sets them
 		names = append(names, pod.Name)
 		running.Go(func() error {
 			made := harness.MustGet(pods.Create(ctx, &pod, metav1.CreateOptions{}))

@@ -26,11 +26,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// First is the resourceVersion of the first list. The listed Pods have lower resourceVersions, and event n has
-// resourceVersion First+n.
+// First is the resourceVersion of the first list. It is greater than the resourceVersion of every sample Pod, and event n
+// has resourceVersion First+n. So a client can tell from a resourceVersion how many events it has received.
 const First = 1 << 40
 
-// Seed seeds the generator of the sample Pods.
+// Seed seeds the generator of the sample Pods, so that every run sends the same Pods.
 const Seed = 1
 
 // Config describes a server and its Pods. The server ignores the path of a request and responds as for /api/v1/pods. On
@@ -43,7 +43,7 @@ type Config struct {
 	Streaming bool // whether to serve streaming lists; otherwise, they are rejected
 	Protobuf  bool // whether to serve protobuf, too
 	Changed   int  // number of different Pods in JSON events; the events contain these Pods in turn
-	Batch     int  // number of events that are written together
+	Batch     int  // number of events that are written together; if zero, each event is written separately
 	HTTP2     bool // whether to use TLS and HTTP/2 with at most 100 streams per connection, the limit of kube-apiserver
 }
 
@@ -68,7 +68,7 @@ type Server struct {
 	Config
 	lists   map[string][]byte // list responses by media type
 	initial []byte            // initial events of a streaming list; nil if the events are encoded on the fly
-	events  [][2]string       // MODIFIED events, split where each event's resourceVersion is inserted
+	events  [][2]string       // MODIFIED events in JSON, split where each event's resourceVersion is inserted
 	typed   []corev1.Pod      // the Pods of protobuf events
 
 	mu       sync.Mutex
@@ -166,7 +166,7 @@ func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("invalid query %q: expected a number of events and a period such as 10ms", r.URL.RawQuery), http.StatusBadRequest)
 		return
 	}
-	harness.Until(func() bool { return s.give(0) > 0 })
+	harness.Until(func() bool { return s.give(0) > 0 }) // otherwise, a client that syncs before its watch is open would miss the events
 	if period == 0 {
 		s.give(events)
 		return
@@ -174,7 +174,7 @@ func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 	go func() {
 		began := time.Now()
 		for i := range events {
-			time.Sleep(time.Until(began.Add(time.Duration(i) * period)))
+			time.Sleep(time.Until(began.Add(time.Duration(i) * period))) // a late event does not delay the later ones
 			s.give(1)
 		}
 	}()
@@ -218,7 +218,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch sends the events that are ordered while the watch is open.
+// watch sends the events that are ordered while the watch is open. The watch numbers its events from 1, regardless of
+// events that were ordered before.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, mediaType string) {
 	s.countWatch(1)
 	defer s.countWatch(-1)
@@ -230,7 +231,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, mediaType string)
 	if r.FormValue("sendInitialEvents") == "true" {
 		s.sendInitial(out)
 	}
-	for n := int64(0); out.flush() == nil; {
+	for n := int64(0); out.flush() == nil; { // the first flush sends at least the header, for which clients wait
 		ordered, order := s.orders()
 		for ; n < ordered-before; n++ {
 			out.send(s.event(n+1, mediaType))
@@ -267,7 +268,7 @@ func (s *Server) sendInitial(out *output) {
 		`"annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n", First))
 }
 
-// event encodes event n of a watch.
+// event encodes event n of a watch, where n starts at 1.
 func (s *Server) event(n int64, mediaType string) []byte {
 	if mediaType == runtime.ContentTypeProtobuf {
 		pod := s.typed[(n-1)%int64(len(s.typed))]
@@ -281,18 +282,20 @@ func (s *Server) event(n int64, mediaType string) []byte {
 // output writes a watch's events to a response body or to a WebSocket. After an error, it discards all events.
 type output struct {
 	*bufio.Writer
-	batch, pending int // number of events that are written together, and number of events in the buffer
-	messages       bool
-	flushBody      func() error
+	batch, pending int          // number of events that are written together, and number of events in the buffer
+	messages       bool         // whether each event needs a WebSocket header
+	flushBody      func() error // flushes net/http's own buffer
 }
 
+// newOutput returns an output for the client's protocol. On a WebSocket, it writes to the connection below the WebSocket
+// library, because the library would write each message separately instead of in batches.
 func newOutput(w http.ResponseWriter, r *http.Request, batch int) *output {
 	if r.Header.Get("Upgrade") == "" {
 		return &output{Writer: bufio.NewWriterSize(w, 64<<10), batch: batch, flushBody: http.NewResponseController(w).Flush}
 	}
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn := harness.MustGet(upgrader.Upgrade(w, r, nil))
-	go func() { // responds to pings
+	go func() { // responds to pings, which the library does only while it reads
 		for err := error(nil); err == nil; {
 			_, _, err = conn.NextReader()
 		}
@@ -320,8 +323,8 @@ func (o *output) flush() error {
 	return errors.Join(o.Flush(), o.flushBody())
 }
 
-// Isolated disables caching and makes pages cross-origin isolated. Browsers require this for precise timers and
-// memory measurements.
+// Isolated disables caching, unless h sets Cache-Control, and makes pages cross-origin isolated. Browsers require
+// isolated pages for precise timers and memory measurements.
 func Isolated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
