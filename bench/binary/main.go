@@ -23,14 +23,14 @@ func compare(ctx context.Context) error {
 			harness.Must(os.Setenv(name, value))
 		}
 	}
-	programs, err := harness.Build(ctx, args...)
+	folder, err := harness.Build(ctx, args...)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(programs)
+	defer os.RemoveAll(folder)
 	results := published.Results{}
 	for program, name := range map[string]string{"listwatch": "listwatch", "clientgo": "client-go"} {
-		path := filepath.Join(programs, program)
+		path := filepath.Join(folder, program)
 		results.Set("size, MB", name, float64(harness.MustGet(os.Stat(path)).Size())/1e6)
 		results.Set("modules", name, float64(len(harness.MustGet(buildinfo.ReadFile(path)).Deps)))
 	}

@@ -5,7 +5,7 @@ import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
 
 // Calls `use` with the benchmark page in a profile, and closes the page afterwards. `use` receives a function `course`
-// that runs a measurement in the page.
+// that runs a measurement from page/courses.js in the page.
 async function onPage(profile, url, use) {
   const page = await profile.newPage()
   try {
@@ -60,7 +60,8 @@ const start = (browser, url, contender, name = 'sync') => inNewProfile(browser, 
   return { ...first, cached }
 })
 
-// Measures loading 10,000 Pods, and then 5,000 events. The page reads the sorted list after each batch of events.
+// Measures loading 10,000 Pods, and then 5,000 events. The page reads the sorted list after each batch of events. All
+// measurements run in one page, because the later ones need its Pods.
 const table = (browser, name, url, contender) => inNewPage(browser, url, async ({ page, course }) => {
   const chrome = name === 'chrome' // Firefox cannot measure the heap
   const figures = await course('load', contender)
@@ -88,18 +89,19 @@ async function pageHeap(page) {
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
-  for (const client of [await page.createCDPSession(), ...page.workers().map((worker) => worker.client)]) sum += await programs(client)
+  for (const client of [await page.createCDPSession(), ...page.workers().map((worker) => worker.client)]) sum += await wasmMemory(client)
+  // measureUserAgentSpecificMemory() leaves out SharedWorkers, so each one is measured separately.
   const sharing = (target) => target.type() === 'shared_worker' && target.browserContext() === page.browserContext()
   for (const target of page.browser().targets().filter(sharing)) {
     const client = await target.createCDPSession()
     await client.send('HeapProfiler.collectGarbage')
     const { usedSize, backingStorageSize } = await client.send('Runtime.getHeapUsage')
-    shared += (usedSize + backingStorageSize) / 1e6 + await programs(client)
+    shared += (usedSize + backingStorageSize) / 1e6 + await wasmMemory(client)
   }
   return { all: sum + shared, shared }
 }
 
-const programs = (client) => linear((method, params) => client.send(method, params))
+const wasmMemory = (client) => linear((method, params) => client.send(method, params))
 
 /**
  * Returns how many MB of memory each contender uses with 10,000 Pods: after the list, and after the page has read all

@@ -13,8 +13,9 @@ const read = (path) => {
 
 /** Returns the IDs of a process and all of its descendants. */
 function descendants(pid) {
-  const children = new Map()
+  const children = new Map() // process IDs by parent
   for (const name of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    // The line starts with: PID (NAME) STATE PARENT. The name can contain spaces and parentheses.
     const parent = Number(/\) \S (\d+)/.exec(read(`/proc/${name}/stat`))?.[1])
     children.set(parent, [...children.get(parent) ?? [], Number(name)])
   }
@@ -23,7 +24,7 @@ function descendants(pid) {
   return all
 }
 
-/** Matches the command line of a process that renders pages, in Chromium or Firefox. */
+/** Matches the command line of a process that renders pages, in Chromium or Firefox. Zero bytes separate the arguments. */
 const runsPages = /--type=renderer|-contentproc\b[^]*\btab\0*$/
 
 /**
@@ -34,6 +35,7 @@ const runsPages = /--type=renderer|-contentproc\b[^]*\btab\0*$/
 export function mainThreads(pid) {
   if (process.platform !== 'linux') return NaN
   const pages = descendants(pid).filter((page) => runsPages.test(read(`/proc/${page}/cmdline`)))
+  // The ID of a process is also that of its main thread. The first number in schedstat is the CPU time in nanoseconds.
   const nanoseconds = pages.map((page) => Number(read(`/proc/${page}/task/${page}/schedstat`).split(' ')[0]))
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6
 }
@@ -58,7 +60,7 @@ export async function idle(pid, measure = process.platform === 'linux' ? ticks :
     if (steps === 30 && Number.isNaN(before)) return
     await step()
     const now = measure(pid)
-    quiet = now - before <= 1 ? quiet + 1 : 0
+    quiet = now - before <= 1 ? quiet + 1 : 0 // NaN never counts as quiet
     before = now
   }
 }

@@ -41,9 +41,9 @@ export function judge({ sizes, browsers }) {
 
 function compare(what, key, rounds) {
   const all = (contender) => rounds.map((round) => round[contender][key])
-  const counted = budgets[key] === 0
-  const beside = differences.includes(key) ? (a, b) => a - b : (a, b) => a / b
-  const figure = median(counted ? all(mode) : rounds.map((round) => beside(round[mode][key], round.plain[key])))
+  const counted = budgets[key] === 0 // the number of long tasks, which is not compared with plain JavaScript
+  const relate = differences.includes(key) ? (a, b) => a - b : (a, b) => a / b
+  const figure = median(counted ? all(mode) : rounds.map((round) => relate(round[mode][key], round.plain[key])))
   const others = `${median(all(mode)).toFixed(1)}, plain JavaScript ${median(all('plain')).toFixed(1)}`
   // The start of an empty Go program shows how much of a difference every Go program has.
   return row(what, figure, budgets[key], differences.includes(key) ? `${others}, empty Go program ${median(all('empty')).toFixed(1)}` : others)

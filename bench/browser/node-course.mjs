@@ -38,7 +38,7 @@ const [url, contender, course] = process.argv.slice(2)
 const courses = makeCourses(url, contenders)
 let result = await courses[course](contender)
 if (course === 'load') {
-  courses.touch()
+  courses.touch() // parses listwatch's objects, because the other contenders parse all objects anyway
   for (let i = 0; i < 5; i++) { // a single garbage collection frees only a part of the garbage
     gc()
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -50,4 +50,4 @@ if (course === 'load') {
   result = { ...result, rss: rss / 1e6, heap: (heapUsed + arrayBuffers) / 1e6 + memories }
 }
 console.log(JSON.stringify(result))
-process.exit()
+process.exit() // otherwise, the open watch would keep the process alive

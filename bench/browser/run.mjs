@@ -1,6 +1,7 @@
 // Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node. It prints medians and
 // compares them with the budgets. With CHECK=1, it measures only figures that have a budget, and fails if one exceeds
-// its budget. With WRITE=1, it saves the results and updates the tables in the documents.
+// its budget. With WRITE=1, it saves the results and updates the tables in the documents. Its argument is the server program,
+// which `make bench-browser` builds from main.go.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync } from 'node:fs'
@@ -24,9 +25,11 @@ const browsers = (process.env.BROWSERS || 'chrome firefox').split(' ')
 if (write && (check || browsers.length < 2)) throw new Error('WRITE=1 needs the figures of both browsers and of Node, so omit CHECK and BROWSERS')
 const local = (path) => fileURLToPath(new URL(path, import.meta.url))
 
+// The contenders whose times are measured, and those whose memory is measured. Budgets apply only to the mode "shared".
 const timed = ['plain', 'shared', ...check ? [] : ['worker', 'main']]
 const held = ['plain', 'shared', 'worker', 'main']
 
+// Returns a row for each contender, with the median of each figure over all rounds.
 function tabulate(found) {
   const columns = Object.entries({
     nothing: '1,000 Pods, including code loading, ms', synced: '1,000 Pods after init, ms', cached: '1,000 Pods with cached code, ms',

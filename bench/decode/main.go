@@ -22,13 +22,15 @@ import (
 
 var rounds = harness.Rounds(15)
 
-const held = 1000
+const held = 1000 // number of decoded objects that stay reachable
 
 func main() { harness.Main(compare, harness.Worker("retain", retain)) }
 
 func compare(ctx context.Context) error {
 	events, turn := encode(sample.Pods(7, held)), harness.Size(150*time.Millisecond, time.Millisecond)
-	n, names := map[string]int{}, []string{} // n is the number of events to decode per round
+	// n is the number of events that a decoder decodes per round. A fast decoder gets more events, so that each round takes
+	// about as much CPU time as turn.
+	n, names := map[string]int{}, []string{}
 	for _, decoder := range decoders {
 		warm := once(decoder.name, events, held)
 		n[decoder.name] = max(int(float64(turn.Microseconds())/warm["CPU time per event, µs"]), 100)
@@ -39,6 +41,7 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	results := harness.Medians(found)
+	// Divides figures of the same round, because other load on the machine can slow down whole rounds.
 	var ratios []float64
 	for i, floor := range found.Get("CPU time per event, µs", baseline) {
 		ratios = append(ratios, found.Get("CPU time per event, µs", rawCodec)[i]/floor)
@@ -66,7 +69,7 @@ func named(name string) decoder {
 	return decoders[slices.IndexFunc(decoders, func(d decoder) bool { return d.name == name })]
 }
 
-// once decodes n events.
+// once decodes n events and measures them.
 func once(name string, events map[string][]byte, n int) harness.Figures {
 	decoder := named(name)
 	stream := sample.Loop(events[decoder.format])
@@ -94,7 +97,7 @@ func retain(t task) float64 {
 	before := harness.Heap()
 	objects := decoder.run(stream, t.Pods, t.Pods)
 	after := harness.Heap()
-	runtime.KeepAlive(stream)
+	runtime.KeepAlive(stream) // was part of the heap before, so it must also be part of the heap after
 	runtime.KeepAlive(decoder)
 	runtime.KeepAlive(objects)
 	return (after - before) / float64(t.Pods)

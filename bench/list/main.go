@@ -36,26 +36,26 @@ var workers = map[string][2]string{
 func main() { harness.Main(compare, harness.Server("server", serve.Start)) }
 
 func compare(ctx context.Context) error {
-	programs, err := harness.Build(ctx, "./list/...")
+	folder, err := harness.Build(ctx, "./list/...")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(programs)
+	defer os.RemoveAll(folder)
 	results := published.Results{}
 	for _, streaming := range []bool{false, true} {
-		if err := compareLists(ctx, programs, streaming, results); err != nil {
+		if err := compareLists(ctx, folder, streaming, results); err != nil {
 			return err
 		}
 	}
 	if err := harness.Save("list", results); err != nil {
 		return err
 	}
-	return million(ctx, programs)
+	return million(ctx, folder)
 }
 
 // compareLists measures all contenders, with or without streaming lists, and adds the figures to results. Combinations
-// that are not measured remain empty.
-func compareLists(ctx context.Context, programs string, streaming bool, results published.Results) error {
+// that are not measured remain empty. folder contains the programs.
+func compareLists(ctx context.Context, folder string, streaming bool, results published.Results) error {
 	c, title, contenders := serve.Config{Pods: harness.Size(17_736, 200), Streaming: streaming, Protobuf: !streaming}, ", one response", slices.Sorted(maps.Keys(workers))
 	if streaming { // the server streams only JSON, so the table has no figure for protobuf
 		title = ", streaming list"
@@ -64,7 +64,7 @@ func compareLists(ctx context.Context, programs string, streaming bool, results 
 		results.Set("peak RSS in MB"+title, protobuf)
 	}
 	found, err := harness.Compare(*rounds, contenders, func(contender string) (harness.Figures, error) {
-		figures, err := measure(ctx, c, filepath.Join(programs, workers[contender][0]), workers[contender][1])
+		figures, err := measure(ctx, c, filepath.Join(folder, workers[contender][0]), workers[contender][1])
 		return harness.Figures{"CPU time in s" + title: figures["CPU time"], "peak RSS in MB" + title: figures["peak RSS"]}, err
 	})
 	if err != nil {
@@ -75,9 +75,9 @@ func compareLists(ctx context.Context, programs string, streaming bool, results 
 }
 
 // million measures a streaming list of 1,000,000 Pods, which the server encodes on the fly from 1,000 templates.
-func million(ctx context.Context, programs string) error {
+func million(ctx context.Context, folder string) error {
 	c := serve.Config{Pods: harness.Size(1_000_000, 2000), Templates: harness.Size(1000, 100), Streaming: true, Batch: 8}
-	found, err := measure(ctx, c, filepath.Join(programs, "listwatch"), "compact")
+	found, err := measure(ctx, c, filepath.Join(folder, "listwatch"), "compact")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 // Command operator measures cert-manager's cainjector, once with controller-runtime's default cache and once with
 // listwatch's adapter. Both runs use the same kube-apiserver, Certificates and Secrets. Run make e2e-server first,
-// which builds etcd and the kube-apiserver. No document contains the results, so the command only prints them.
+// which builds etcd and the kube-apiserver. The command only prints the results, because docs/drop-in.md is not a document
+// that harness.Save updates.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Command store compares listwatch's store with client-go's. Each store has an index by namespace and an index by
-// node. The command measures the CPU time per operation, including garbage collection.
+// node. The command measures the CPU time per operation, including garbage collection, and the memory per object.
 package main
 
 import (
@@ -31,6 +31,7 @@ const (
 	takeSnapshot = "snapshot, wall time"
 )
 
+// newStores contains the function that creates each contender's empty store.
 var newStores = map[string]func() store{"listwatch": newListwatch, "client-go": newClientGo}
 
 func main() { harness.Main(compare) }
@@ -69,7 +70,7 @@ func (o *operations) run() harness.Figures {
 	o.measure(load, n, 1, func(i int) { o.store.put(o.held[i]) })
 	o.measure(update, n, 1, func(int) { o.write(false) })
 	o.measure(updateIndex, n, 1, func(int) { o.write(true) })
-	o.measure(remove, n/2, 1, func(i int) { o.store.remove(o.held[i*2]) })
+	o.measure(remove, n/2, 1, func(i int) { o.store.remove(o.held[i*2]) }) // every second object
 	o.measure(add, n/2, 1, func(i int) { o.store.put(o.held[i*2]) })
 	o.measure(get, n, 1, func(int) {
 		one := o.held[o.random.IntN(n)]
@@ -100,6 +101,7 @@ func (o *operations) next(i int, moves bool) *object {
 	return &next
 }
 
+// write puts a new version of a random object into the store.
 func (o *operations) write(moves bool) {
 	i := o.random.IntN(len(o.held))
 	o.held[i] = o.next(i, moves)

@@ -1,6 +1,9 @@
 // Command wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node
-// and Chromium. It measures, in MB/s, how fast each of them decodes events, and how fast each decodes and stores a list. The
-// environment variable CHROME may contain the path to Chromium.
+// and Chromium. It measures, in MB/s, how fast each of them decodes events, and how fast each decodes and stores a list.
+// The environment variable CHROME may contain the path to Chromium.
+//
+// program/main.go is the measured Go program, and page/plain.mjs is its counterpart in JavaScript. page/world.mjs runs
+// either of them, and the process reports the times to the command's server.
 package main
 
 import (
@@ -30,8 +33,8 @@ var rounds = harness.Rounds(3)
 
 const (
 	program = "program.wasm"
-	warmUp  = 3 // passes that warm up the compilers and are not measured
-	maxWait = 5 * time.Minute
+	warmUp  = 3               // passes that warm up the compilers and are not measured
+	maxWait = 5 * time.Minute // maximum time for one contender in one round
 )
 
 // task is the input for page/world.mjs.
@@ -44,7 +47,7 @@ type task struct {
 // report is the result of a task.
 type report struct {
 	Times []float64 // duration of each pass in milliseconds
-	Error string
+	Error string    // empty if the task succeeded
 }
 
 func main() { harness.Main(compare) }

@@ -1,5 +1,6 @@
-// Command listwatch prints the changes of all Pods. The argument is the server's URL. Without an argument, the
-// program connects to the cluster in which it runs.
+// Command listwatch prints the changes of all Pods with listwatch's informer. Command binary compares its size with that of
+// the same program for client-go. The argument is the server's URL. Without an argument, the program connects to the
+// cluster in which it runs.
 package main
 
 import (

@@ -1,3 +1,4 @@
+// Provides the measurements as a global variable, because browsers.mjs calls them from outside with page.evaluate().
 import { contenders } from './contenders.js'
 import { makeCourses } from './courses.js'
 

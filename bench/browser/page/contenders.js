@@ -1,6 +1,6 @@
-// Defines the contenders. A contender loads its code and returns a function (server, seen) that watches the Pods of a
-// server. The function reads each changed object and passes its resourceVersion to `seen`. When the list is complete,
-// it resolves with {size, list, touch}: list() returns the sorted Pods, and touch() reads each Pod.
+// Defines the contenders in a page. A contender loads its code and returns a function (server, seen) that watches the Pods
+// of a server. The function reads each changed object and passes its resourceVersion to `seen`. When the list is
+// complete, it resolves with {size, list, touch}: list() returns the sorted Pods, and touch() reads each Pod.
 import { ours } from './ours.js'
 import { plain } from './plain.js'
 

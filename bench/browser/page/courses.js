@@ -1,9 +1,13 @@
-// Defines the measurements in pages and in Node. Each measurement runs in a new page or process.
+// Defines the measurements in pages and in Node. Each measurement runs in a new page or process, except for `table` and
+// `touch`, which use the Pods of `load`. The measurements share these Pods in global variables.
 import { watchBlocks } from './blocks.js'
 import { empty } from './empty.js'
 
+// Waits for the remaining work of a step, so that it counts as part of this step and not of the next one.
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
 
+// Returns the measurements as functions by name. `origin` is the URL of the server in main.go. contenders.js describes
+// `contenders`.
 export const makeCourses = (origin, contenders) => {
   const order = (pods, events, period) => fetch(`${origin}/n/${pods}/order?events=${events}&period=${period}`, { method: 'POST' })
   const follow = async (contender, pods, seen = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, seen)
@@ -50,8 +54,8 @@ export const makeCourses = (origin, contenders) => {
     },
 
     /**
-     * Receives 5,000 events in five seconds and reads the sorted list after each batch. Measures the number of long
-     * tasks. `load` must run first.
+     * Receives 5,000 events in five seconds. Like a user interface, it reads the sorted list before the next frame, once for
+     * all events since the last frame. Measures the number of long tasks. `load` must run first.
      */
     async table() {
       let due = false, lists = 0
@@ -97,7 +101,8 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// Returns a counter of changes. The resourceVersion of change n after the list is 2 ** 40 + n.
+// Returns a counter of changes. The resourceVersion of change n after the list is 2 ** 40 + n, which is `First` + n in
+// bench/internal/serve. It compares resourceVersions instead of counting calls, because a contender may merge changes.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

@@ -1,3 +1,4 @@
+// Is the SharedWorker of empty.js. It receives the URL of the empty Go program, starts it, and answers when it runs.
 import { glue } from 'listwatch/glue'
 import { makeGo } from './node_modules/listwatch/go.js'
 

@@ -1,7 +1,9 @@
-// Watches Pods with the package, in a page or in Node. `module` is the imported package.
+// Watches Pods with the package, in a page or in Node. `module` is the imported package. contenders.js describes `seen` and
+// the result.
 
 export async function ours(module, options, server, seen) {
   await module.init(options.init)
+  // The default transport "auto" could switch to a WebSocket, over which the server cannot send a large list.
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http' })
   pods.subscribe((changes) => {
     for (const change of changes) { // parses each changed object, as if a user interface showed it
@@ -12,6 +14,7 @@ export async function ours(module, options, server, seen) {
   return {
     size: () => pods.size,
     list: () => pods.list(),
+    // Parses each Pod, because the package parses an object when its property `object` is first read.
     touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0),
   }
 }

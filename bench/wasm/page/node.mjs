@@ -3,5 +3,5 @@ import { createRequire } from 'node:module'
 import { report } from './report.mjs'
 
 const [origin, wasmExec, task] = process.argv.slice(2)
-createRequire(import.meta.url)(wasmExec)
+createRequire(import.meta.url)(wasmExec) // defines globalThis.Go
 await report(origin, JSON.parse(task))

@@ -1,4 +1,6 @@
-// Runs the workloads of the Go program in plain JavaScript.
+// Runs the workloads of the Go program in plain JavaScript. The code does the same work as the Go packages: it drops
+// managedFields, keeps an index by node, and rejects invalid events and truncated streams.
+
 /** Objects by key, with an index by node. */
 class Store {
   objects = new Map()
@@ -30,22 +32,23 @@ class Store {
 async function events(each) {
   const reader = (await fetch('http://server/api/v1/pods?watch=1')).body.getReader()
   const decoder = new TextDecoder()
-  let begun = '' // incomplete line at the end of a chunk
+  let rest = '' // incomplete line at the end of a chunk
   while (true) {
     const { done, value } = await reader.read()
     if (done) break
     const text = decoder.decode(value, { stream: true })
     let start = 0, end
     while ((end = text.indexOf('\n', start)) >= 0) {
-      each(JSON.parse(begun ? begun + text.slice(start, end) : text.slice(start, end)))
-      begun = ''
+      each(JSON.parse(rest ? rest + text.slice(start, end) : text.slice(start, end)))
+      rest = ''
       start = end + 1
     }
-    begun += text.slice(start)
+    rest += text.slice(start)
   }
-  if (begun + decoder.decode()) throw new Error('the stream was truncated')
+  if (rest + decoder.decode()) throw new Error('the stream was truncated')
 }
 
+/** Requests the list and stores its objects. */
 async function list(store) {
   const reader = (await fetch('http://server/api/v1/pods')).body.getReader()
   const decoder = new TextDecoder()
@@ -58,7 +61,7 @@ async function list(store) {
   for (const object of JSON.parse(text + decoder.decode()).items) store.put(object)
 }
 
-const known = (type) => {
+const checkType = (type) => {
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`unexpected event type ${type}`)
 }
 
@@ -69,7 +72,7 @@ export const plain = {
     for (let i = 0; i < passes; i++) {
       began()
       await events(({ type, object }) => {
-        known(type)
+        checkType(type)
         last = object
       })
       ended()
