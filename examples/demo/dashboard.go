@@ -18,6 +18,7 @@ import (
 // restarts. If another process uses the port, the dashboard uses another port.
 const preferred = "127.0.0.1:8484"
 
+// listen listens at the preferred address, or at a free port.
 func listen() (net.Listener, error) {
 	if listener, err := net.Listen("tcp", preferred); err == nil {
 		return listener, nil
@@ -44,6 +45,7 @@ func withPage(api http.Handler) http.Handler {
 	return mux
 }
 
+// explanation is a format for the page's host, secret and name, the URL of the API server, and the user.
 const explanation = `Dashboard: http://%s/%s/ui/?name=%s
 
 It shows the cluster at %s through a proxy on this computer.

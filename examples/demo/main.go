@@ -70,8 +70,8 @@ func demo(ctx context.Context, duration time.Duration) error {
 	// The simulated cluster, the failures and lwcat run until end is called.
 	alive, end := context.WithCancel(ctx)
 	defer end()
-	var living sync.WaitGroup
-	living.Go(func() { cluster.Run(alive, server, 1) })
+	var simulating sync.WaitGroup
+	simulating.Go(func() { cluster.Run(alive, server, 1) })
 	disturbing := make(chan error, 1)
 	go func() { disturbing <- disturb(alive, server, duration) }()
 	printing := make(chan error, 1)
@@ -90,11 +90,11 @@ func demo(ctx context.Context, duration time.Duration) error {
 		end()
 		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
-	living.Wait()
+	simulating.Wait() // compare needs a server that no longer changes
 	return errors.Join(err, <-disturbing, compare(pods, server))
 }
 
-// startServer starts the embedded API server. Its resourceVersions start at the current time, so that the
+// startServer starts the embedded API server. Its resourceVersions start at the current time in seconds, so that the
 // resourceVersions of earlier runs have expired. Otherwise, an open page could resume its watch and keep the objects of
 // an earlier run.
 func startServer() (*lwtest.Server, error) {
@@ -110,7 +110,7 @@ const outage = 700 * time.Millisecond
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) error {
 	wait, every := duration/4, duration/4
 	if duration == 0 {
-		wait, every = 15*time.Second, 150*time.Second // clients reset their backoff after 150 seconds
+		wait, every = 15*time.Second, 150*time.Second // a watch that lasts two minutes resets its client's backoff
 	}
 	for n := 0; pause(ctx, wait); n++ {
 		wait = every
@@ -127,7 +127,7 @@ func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration)
 	return nil
 }
 
-// pause returns false if ctx is done.
+// pause waits for d, or until ctx is done. It returns false if ctx is done.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -156,7 +156,7 @@ func (f *footer) Write(p []byte) (int, error) {
 }
 
 // printPods runs lwcat until ctx is done. If the output is a terminal, the line "below" stays visible under the output
-// of lwcat. printPods returns an error if lwcat exits earlier or with a code other than 130.
+// of lwcat. printPods returns an error if lwcat exits earlier or with a code other than 130, which means that SIGINT ended it.
 func printPods(ctx context.Context, url, below string) error {
 	cmd := exec.CommandContext(ctx, lwcat, "--server", url, "-A", "-o", "line", "pods")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -168,6 +168,7 @@ func printPods(ctx context.Context, url, below string) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
+	// If ctx was done before lwcat started, Run returns ctx's error.
 	if ctx.Err() != nil && (cmd.ProcessState.ExitCode() == 130 || errors.Is(err, context.Cause(ctx))) {
 		return nil
 	}

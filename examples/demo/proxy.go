@@ -16,8 +16,9 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// readable matches the paths of discovery documents, collections and objects. It must not match subresources, because a
-// GET request for exec, attach, portforward or proxy runs a command or reaches a Pod.
+// readable matches the unescaped paths of discovery documents, collections and objects. It must not match subresources,
+// because a GET request for exec, attach, portforward or proxy runs a command or reaches a Pod. It excludes %, because a
+// slash that is escaped twice (%252F) could otherwise hide a subresource.
 var readable = regexp.MustCompile(`^/(api|apis|(api/v1|apis/[^/%]+/[^/%]+)(/namespaces/[^/%]+)?/[^/%]+(/[^/%]+)?)$`)
 
 // proxy serves the dashboard and an API server under a random path, which keeps other pages out. A cookie could not do
@@ -29,7 +30,7 @@ type proxy struct {
 
 func newProxy(host string, transport *lwhttp.Transport) *proxy {
 	return &proxy{host, rand.Text(), page(), &httputil.ReverseProxy{
-		Rewrite:   func(*httputil.ProxyRequest) {}, // credentials ignores the host
+		Rewrite:   func(*httputil.ProxyRequest) {}, // unnecessary, because credentials ignores the host
 		Transport: credentials{transport},
 		ErrorLog:  log.New(io.Discard, "", 0), // the page reports interruptions
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
@@ -44,6 +45,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	place, isSecret := strings.CutPrefix(r.URL.Path, "/"+p.secret)
 	origin := r.Header.Get("Origin")
 	refuse := func(code int, message string) { respond(w, &lw.StatusError{Code: code, Message: "demo: " + message}) }
+	// Without RawPath, the server receives the path that readable has checked, and not a different escaped form.
 	switch r.URL.Path, r.URL.RawPath = place, ""; {
 	case r.Host != p.host: // otherwise, a page whose host name resolves to 127.0.0.1 could read the responses
 		refuse(http.StatusForbidden, "the Host header must be "+p.host)
@@ -57,7 +59,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.page.ServeHTTP(w, r)
 	case r.Header.Get("Authorization") != "":
 		refuse(http.StatusUnauthorized, "the kubeconfig provides the credentials; leave the token empty")
-	case !readable.MatchString(place) || path.Clean(place) != place:
+	case !readable.MatchString(place) || path.Clean(place) != place: // the segments . and .. would lead to another path
 		refuse(http.StatusForbidden, "only get, list, watch and discovery are allowed")
 	default:
 		p.api.ServeHTTP(w, r)
@@ -79,6 +81,7 @@ func (c credentials) RoundTrip(r *http.Request) (*http.Response, error) {
 	request := &lw.Request{
 		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Accept: r.Header.Get("Accept"), Watch: r.URL.Query().Get("watch") != "",
 	}
+	// Because of the unknown length, the proxy forwards each part of a watch immediately.
 	response := &http.Response{
 		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Request: r,
 	}
@@ -92,7 +95,7 @@ func (c credentials) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// handshake returns the headers of a WebSocket handshake.
+// handshake returns only those headers that belong to a WebSocket handshake.
 func handshake(all http.Header) http.Header {
 	header := http.Header{}
 	for name, values := range all {

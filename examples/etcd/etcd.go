@@ -45,13 +45,14 @@ type Keys struct {
 	Client http.Client // must not have a Timeout, because it would end every watch
 }
 
-// List implements lw.ListerWatcher. All pages of a list have the same revision as the first page.
+// List implements lw.ListerWatcher. All pages of a list have the same revision as the first page. The continue token of a
+// page consists of this revision, a space, and the first possible key of the next page.
 func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 	page := new(lw.Page[*Entry])
 	page.Objects = func(yield func(*Entry, error) bool) {
 		revision, first, later := strings.Cut(opts.Continue, " ")
 		if !later {
-			revision, first = "0", k.Prefix
+			revision, first = "0", k.Prefix // 0 stands for the latest revision
 		}
 		var answer struct {
 			Header struct{ Revision string }
@@ -73,10 +74,11 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 				return
 			}
 		}
-		if page.ResourceVersion = answer.Header.Revision; later {
+		if page.ResourceVersion = answer.Header.Revision; later { // the header of a later page contains the latest revision
 			page.ResourceVersion = revision
 		}
 		if answer.More {
+			// The smallest key after the last one is the last one with a zero byte appended.
 			page.Continue = page.ResourceVersion + " " + answer.Kvs[len(answer.Kvs)-1].GetName() + "\x00"
 		}
 	}
@@ -138,11 +140,12 @@ func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*E
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {
-	case m.Error.Message != "" || r.Canceled && r.CompactRevision == "":
+	case m.Error.Message != "" || r.Canceled && r.CompactRevision == "": // the gateway omits a CompactRevision of zero
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // etcd reports no error for a watch from a future revision, for example after a restore; the watch would block
+	case r.Created && r.Header.Revision < after:
+		// etcd reports no error for a watch from a future revision, for example after a restore. The watch would block.
 		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil

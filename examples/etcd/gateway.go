@@ -25,10 +25,11 @@ type message struct {
 	Error struct{ Message string }
 }
 
+// change is an event in a message.
 type change struct {
-	Type   string // "DELETE", or "" for a write
-	Kv     *Entry
-	PrevKv *Entry `json:"prev_kv"`
+	Type   string // "DELETE", or "" for a write, because the gateway omits default values such as PUT
+	Kv     *Entry // of a deleted key, it contains only the key and the revision
+	PrevKv *Entry `json:"prev_kv"` // the entry before the change; nil for a new key, or if etcd has compacted it
 }
 
 func (c *change) eventType() lw.EventType {
@@ -41,7 +42,8 @@ func (c *change) eventType() lw.EventType {
 	return lw.Modified
 }
 
-// end returns the first key after all keys with the prefix, because etcd selects keys by range.
+// end returns the first key after all keys with the prefix, because etcd selects keys by range. It increments the last byte
+// of the prefix, so the prefix must not end with 0xff.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
 	if len(end) > 0 { // etcd rejects an empty prefix

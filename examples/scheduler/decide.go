@@ -85,6 +85,7 @@ func requested(pod *lw.Object) (cpu int64) {
 	return cpu
 }
 
+// suffixes contains the millicores in one unit of each suffix.
 var suffixes = map[string]float64{"n": 1e-6, "u": 1e-3, "m": 1, "": 1e3, "k": 1e6}
 
 // thousandths converts a CPU quantity such as "250m" or "1.5" to millicores, rounding up. It returns 0 if the
@@ -95,5 +96,6 @@ func thousandths(quantity string) int64 {
 	if err != nil {
 		return 0
 	}
-	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // the subtraction keeps a rounding error such as 100.00000000000001 from becoming 101
+	// The subtraction keeps a rounding error such as 100.00000000000001 from becoming 101.
+	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9))
 }

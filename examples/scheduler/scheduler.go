@@ -28,7 +28,7 @@ type Scheduler struct {
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex     // protects assumed during each decision
+	mu      sync.Mutex     // held during each decision, so that two workers do not assign the same CPU; protects assumed
 	assumed map[pod]string // nodes of Pods whose binding may not be in the store yet
 }
 
@@ -117,7 +117,7 @@ func (s *Scheduler) work(ctx context.Context) error {
 			return nil
 		case rejected && (status.Code == http.StatusConflict || status.Code == http.StatusNotFound):
 			continue // the Pod has a node or no longer exists; a watch will report this
-		case rejected: // otherwise, the binding may have succeeded
+		case rejected: // the Pod is not bound; after any other error, the binding may have succeeded
 			s.mu.Lock()
 			delete(s.assumed, p)
 			s.mu.Unlock()

@@ -30,9 +30,9 @@ type Manager struct {
 }
 
 type secret struct {
-	users int
-	store *cache.Store[*lw.Object]
-	stop  context.CancelFunc
+	users int                      // number of calls to Use without a call to Leave; at least one
+	store *cache.Store[*lw.Object] // contains at most this Secret
+	stop  context.CancelFunc       // stops the watch
 }
 
 // NewManager returns a manager that sends requests through transport. The caller must close the manager.

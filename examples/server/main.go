@@ -1,4 +1,5 @@
-// Command server runs an API server for experiments. The server starts without objects.
+// Command server runs an API server for experiments, for example to see how a client reacts to faults. The server starts
+// without objects.
 //
 //	go run ./examples/server
 //
@@ -77,6 +78,7 @@ func failing(server *lwtest.Server) http.Handler {
 			}
 		})
 	}
+	// always adapts a function that cannot fail.
 	always := func(do func()) func() error { return func() error { do(); return nil } }
 	on("/drop", always(server.DropConnections))
 	on("/close", always(server.CloseWatches))

@@ -94,7 +94,7 @@ func draw(all *catalog.Catalog, root catalog.Ref) (string, error) {
 	if _, ok := snapshot.Get(root); !ok {
 		return fmt.Sprintf("%s does not exist yet\n", root), nil
 	}
-	stale := map[catalog.Type]string{}
+	stale := map[catalog.Type]string{} // the last column of each object whose type may be out of date
 	for _, status := range all.Statuses() {
 		if status.State != catalog.Live {
 			stale[status.Type] = fmt.Sprintf("%v since %s", status.State, status.Since.Format(time.TimeOnly))

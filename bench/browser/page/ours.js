@@ -14,7 +14,7 @@ export async function ours(module, options, server, seen) {
   return {
     size: () => pods.size,
     list: () => pods.list(),
-    // Parses each Pod, because the package parses an object when its property `object` is first read.
+    // Reads a field of each Pod, because the package parses an object only when its property `object` is first read.
     touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0),
   }
 }

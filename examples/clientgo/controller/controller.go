@@ -63,7 +63,7 @@ func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Inter
 	}, nil)
 	pods.Handle(cache.Handler[*corev1.Pod]{
 		Added:    func(pod *corev1.Pod, _ bool) { c.addOwner(pod) },
-		Modified: func(old, pod *corev1.Pod) { c.addOwner(old); c.addOwner(pod) },
+		Modified: func(old, pod *corev1.Pod) { c.addOwner(old); c.addOwner(pod) }, // the owner may have changed
 		Deleted:  func(pod *corev1.Pod, _ bool) { c.addOwner(pod) },
 	}, nil)
 	var group cache.Group
@@ -72,12 +72,14 @@ func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Inter
 	return group.Run(ctx, c.work, c.work)
 }
 
+// addOwner queues the Deployment that controls a Pod, because reconcile works on Deployments.
 func (c *controller) addOwner(pod *corev1.Pod) {
 	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Deployment" {
 		c.queue.Add(lw.Key{Namespace: pod.Namespace, Name: owner.Name})
 	}
 }
 
+// work reconciles Deployments from the queue until ctx is done. Run starts two workers.
 func (c *controller) work(ctx context.Context) error {
 	for key := range c.queue.Keys(ctx) {
 		if err := c.reconcile(ctx, key); err != nil {
@@ -88,6 +90,8 @@ func (c *controller) work(ctx context.Context) error {
 	return nil
 }
 
+// reconcile creates missing Pods of a Deployment, deletes surplus ones, and updates the annotation. The Pods have the names
+// NAME-0, NAME-1 and so on, so a retry cannot create a Pod twice.
 func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 	deployment, ok := c.deployments.Get(key)
 	if !ok {
@@ -125,6 +129,7 @@ func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 	return err
 }
 
+// newPod returns a Pod from the template of a Deployment, which becomes its owner.
 func newPod(deployment *appsv1.Deployment, name string) *corev1.Pod {
 	owner := metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	return &corev1.Pod{

@@ -43,6 +43,7 @@ func run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	// client-go would send its token to every host that the server redirects to, so the client follows no redirects.
 	httpClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	transport, err := lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cluster simulates a small Kubernetes cluster in an lwtest server. Deployments are scaled and rolled out.
-// Pods are scheduled, start, run, finish, fail and terminate.
+// Package cluster simulates a small Kubernetes cluster in an lwtest server, for the demo. Deployments are scaled and
+// rolled out. Pods are scheduled, start, run, finish, fail and terminate.
 package cluster
 
 import (
@@ -63,6 +63,7 @@ func start(server *lwtest.Server, seed uint64, begin time.Time) *cluster {
 	return c
 }
 
+// advance simulates one step.
 func (c *cluster) advance() {
 	c.step++
 	_, deployments := c.server.State("deployments.apps")
@@ -84,11 +85,12 @@ func (c *cluster) advance() {
 		}
 	}
 	if c.chance(30) {
-		job := fmt.Sprintf("report-%d", 29_000_000+c.step)
+		job := fmt.Sprintf("report-%d", 29_000_000+c.step) // like the Jobs of a CronJob, whose names end with a time in minutes
 		c.put("pods", c.newJobPod(job))
 	}
 }
 
+// inOrder returns the objects in the order of their keys, because the order of a map would make the simulation random.
 func inOrder(objects map[string]*lw.Object) (sorted []*lw.Object) {
 	for _, key := range slices.Sorted(maps.Keys(objects)) {
 		sorted = append(sorted, objects[key])
@@ -124,7 +126,7 @@ func (c *cluster) scale(d *lw.Object, pods []*lw.Object) {
 		c.put("pods", c.newAppPod(d, hash))
 	case len(current) > wanted:
 		c.terminate(current[len(current)-1])
-	case len(old) > 0 && ready > wanted:
+	case len(old) > 0 && ready > wanted: // enough other Pods are ready
 		c.terminate(old[0])
 	}
 	c.patch("deployments.apps", d, newDeploymentStatus(wanted, len(current)+len(old), len(current), ready))
@@ -180,6 +182,7 @@ func (c *cluster) advancePod(p *lw.Object, orphaned bool, nodes []*lw.Object) {
 	}
 }
 
+// schedule simulates the scheduler. It assigns a Pod to a node.
 func (c *cluster) schedule(p *lw.Object, node string) {
 	c.patch("pods", p, fields{"spec": fields{"nodeName": node}, "status": fields{"conditions": c.podConditions(false)}})
 	c.event(p, "default-scheduler", "Normal", "Scheduled", fmt.Sprintf("Successfully assigned %s to %s", lw.KeyOf(p), node))
@@ -211,6 +214,7 @@ func appOf(p *lw.Object) string {
 
 func imageOf(p *lw.Object) string { return firstOf(p, "spec.containers").Get("image").String() }
 
+// templateHash returns the hash of a Deployment's Pod template. Pods with another hash belong to an older version.
 func templateHash(d *lw.Object) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(d.Get("spec.template").Raw())))
 }
@@ -227,6 +231,7 @@ func firstOf(o *lw.Object, path string) lw.Value {
 // objects expire after an hour.
 const maxEvents = 60
 
+// event writes an Event object about a Pod. kind is "Normal" or "Warning".
 func (c *cluster) event(p *lw.Object, component, kind, reason, message string) {
 	key := lw.Key{Namespace: p.GetNamespace(), Name: fmt.Sprintf("%s.%016x", p.GetName(), c.rng.Uint64())}
 	c.put("events", fields{

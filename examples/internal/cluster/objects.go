@@ -16,6 +16,7 @@ const (
 	hashLabel = "pod-template-hash"
 )
 
+// now returns the simulated time. It does not depend on the real time that the steps take.
 func (c *cluster) now() time.Time { return c.begin.Add(time.Duration(c.step) * interval).UTC() }
 
 func (c *cluster) stamp() string { return c.now().Format(time.RFC3339) }

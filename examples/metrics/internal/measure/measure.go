@@ -63,7 +63,9 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match errors.ErrUnsupported
+	// For example, a proxy does not support WebSockets. This entry is the last one, because some system errors match
+	// errors.ErrUnsupported.
+	{"unsupported", is(errors.ErrUnsupported)},
 }
 
 // Cause returns one of 18 label values for an error. The value never contains a part of the error message. Unknown
