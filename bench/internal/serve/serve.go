@@ -166,7 +166,8 @@ func (s *Server) ServeOrder(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("invalid query %q: expected a number of events and a period such as 10ms", r.URL.RawQuery), http.StatusBadRequest)
 		return
 	}
-	harness.Until(func() bool { return s.give(0) > 0 }) // otherwise, a client that syncs before its watch is open would miss the events
+	// A client can sync before its watch is open, and would then miss the events.
+	harness.Until(func() bool { return s.give(0) > 0 })
 	if period == 0 {
 		s.give(events)
 		return
