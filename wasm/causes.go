@@ -28,7 +28,7 @@ func errorFields(err error) []string {
 }
 
 // forJS returns the text of an error or a warning for JavaScript. It replaces the names of Go options with the names of
-// listWatch's options.
+// listWatch's options, because users of the npm package do not know the Go API.
 func forJS(text string) string {
 	for _, names := range [...][2]string{
 		{": raise ClientOptions.MaxFrame if this is expected", ""}, // listWatch has no such option

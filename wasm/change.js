@@ -72,7 +72,7 @@ export class Changes {
       this.#current = this.#visit.next().value ?? []
     }
     const change = this.#current.shift()
-    if (!change) this.#visit = undefined
+    if (!change) this.#visit = undefined // a finished iterator would not visit the keys that are added later
     else if (!this.#current.length) this.#waiting.delete(change.key)
     return change
   }

@@ -24,7 +24,7 @@ type collection struct {
 	wake    chan struct{} // see lw.Options.Wake
 	url     string        // of the last request, without its query
 	rows    *rowPool
-	indexes []string // field paths of the host's indexes
+	indexes []string // field paths of the host's indexes; each record contains the object's values at these paths
 	synced  bool     // the first list or the restored state is complete, so errors no longer stop the collection
 	turns   bool     // the watch shares connections with other watches; see package turns
 
@@ -92,6 +92,7 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 	opts := &lw.ClientOptions{}
 	if len(paths) > 0 {
 		c.rows.fields = projection
+		// The client drops managedFields by default, so a projection that names them must request them.
 		for _, path := range paths {
 			opts.KeepManagedFields = opts.KeepManagedFields || strings.HasPrefix(strings.TrimPrefix(path, "."), "metadata.managedFields")
 		}
@@ -112,12 +113,13 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 		Wake:            c.wake,
 		Warn:            c.warn,
 		StopOn: func(cause error) bool {
-			// Servers before Kubernetes 1.32 reject streaming lists with 422. The stream then sends an ordinary list.
+			// Servers without streaming lists, for example before Kubernetes 1.32, reject them with 422. The stream then
+			// requests an ordinary list. A second such error has another cause, for example an invalid selector.
 			if mayReject && errorCode(cause) == "invalid" {
 				mayReject = false
 				return false
 			}
-			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList))
+			return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList)) // ErrNotList suggests a wrong path
 		},
 	})
 	informer.LimitObjects(int(c.command.Get("maxObjects").Int()))
@@ -208,16 +210,16 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 	if b.Final {
 		kind = stopped
 	}
-	words := errorFields(b.Err)
+	fields := errorFields(b.Err)
 	// The URL is often wrong if the status is 404 or the response does not come from an API server, so the message
 	// contains it.
 	if status, ok := errors.AsType[*lw.StatusError](b.Err); ok && (status.Reason == "" || status.Code == 404) {
-		words[1] += " (" + c.url + ")"
+		fields[1] += " (" + c.url + ")"
 	}
-	if b.Final && words[0] == "malformed" { // a response that is not a list suggests a wrong path, not a broken response
-		words[0] = "invalid"
+	if b.Final && fields[0] == "malformed" { // a response that is not a list suggests a wrong path, not a broken response
+		fields[0] = "invalid"
 	}
-	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), flag[b.Relist])...)
+	c.send(kind, append(fields, strconv.FormatInt(b.Delay.Milliseconds(), 10), flag[b.Relist])...)
 }
 
 // sendWaiting reports to the host that the watch shares connections with other watches. The watch continues, but its
@@ -231,7 +233,7 @@ func (c *collection) sendWaiting() {
 // sendStopped reports to the host why the collection cannot start. No more records follow. It sends nothing if the host
 // has already closed the collection.
 func (c *collection) sendStopped(err error) {
-	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
+	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) { // ctx is nil if the transport is invalid
 		return
 	}
 	c.send(stopped, "invalid", forJS(err.Error()), "", "", "0", "")

@@ -111,9 +111,7 @@ export class Collection {
 
   list() { return this.getSnapshot().list() }
 
-  getSnapshot() {
-    return this.#snapshot ??= new Snapshot(this.#mirror, this.state)
-  }
+  getSnapshot() { return this.#snapshot ??= new Snapshot(this.#mirror, this.state) }
 
   /** @param {(changes: Change[]) => void} callback */
   subscribe(callback) {
@@ -133,9 +131,7 @@ export class Collection {
     else if (cause) this.#reopen() // close() sets no cause
   }
 
-  close() {
-    this.#stop(new ListWatchError('aborted', 'listwatch: the collection was closed'))
-  }
+  close() { this.#stop(new ListWatchError('aborted', 'listwatch: the collection was closed')) }
 
   /** @returns {AsyncGenerator<PublicChange<any>, void, undefined>} */
   [Symbol.asyncIterator]() {
@@ -154,10 +150,7 @@ export class Collection {
     return changes
   }
 
-  /**
-   * @param {{ left: boolean, wake: () => void }} reader
-   * @returns {AsyncGenerator<PublicChange<any>, void, undefined>}
-   */
+  /** @param {{ left: boolean, wake: () => void }} reader @returns {AsyncGenerator<PublicChange<any>, void, undefined>} */
   async *#changes(reader) {
     const queue = new Changes()
     for (const item of this.#mirror.items.values()) {
@@ -236,9 +229,9 @@ export class Collection {
 
   /**
    * Tracks which objects a new watch has sent. When its list is complete, the other objects are deleted. Returns whether to
-   * apply the record. An object that was loaded from IndexedDB is ignored unless it is newer than the known one.
-   * @param {number} kind
-   * @param {string[]} fields
+   * apply the record. An object that was loaded from IndexedDB is ignored unless it is newer than the known one. If the object
+   * is unknown, it must be newer than the collection, because otherwise its deletion is already known.
+   * @param {number} kind @param {string[]} fields
    */
   #confirm(kind, [key, , , version]) {
     if (kind === ADDED || kind === MODIFIED || kind === SAVED) this.#unconfirmed?.delete(key)
@@ -250,7 +243,7 @@ export class Collection {
   }
 
   // Calls #notify after a change in the next animation frame, because a page cannot show more. Without a frame, for example in
-  // a hidden page, it calls #notify after 16 ms.
+  // a hidden page, it calls #notify after 16 ms, about the length of a frame.
   #notifySoon() {
     this.#snapshot = undefined
     if (this.#immediate) return this.#notify()
@@ -295,5 +288,6 @@ export class Collection {
   }
 }
 
-/** Reports whether the resourceVersion `a` is higher than `b`. @param {string} a @param {string} b */
+// Reports whether the resourceVersion `a` is higher than `b`. It compares strings, because JavaScript numbers have only 53 bits.
+/** @param {string} a @param {string} b */
 const isNewer = (a, b) => (a.length === b.length ? a > b : a.length > b.length)

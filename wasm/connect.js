@@ -31,7 +31,7 @@ export async function connect({ wasm, worker, mode }, failed) {
     listening.abort()
     failed()
   })
-  // A tab that slept or was offline retries immediately.
+  // A tab that slept or was offline retries immediately. `pageshow` reports a return from the back/forward cache.
   const { signal } = listening, wake = () => link.wake()
   globalThis.document?.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake(), { signal })
   for (const event of ['online', 'pageshow']) globalThis.addEventListener?.(event, wake, { signal })
@@ -61,10 +61,8 @@ async function begin([mode, ...others], sources, failed) {
   }
 }
 
-/**
- * Starts the module on this thread. The code for it is imported only here, so that pages with a worker do not load it.
- * @param {InitOptions['wasm']} wasm
- */
+// Starts the module on this thread. The code for it is imported only here, so that pages with a worker do not load it.
+/** @param {InitOptions['wasm']} wasm */
 async function startLocal(wasm) {
   let local
   try {

@@ -44,10 +44,7 @@ export class Engine {
     this.#module = module
   }
 
-  /**
-   * Loads and starts the module.
-   * @param {InitOptions['wasm']} [wasm]
-   */
+  /** Loads and starts the module. @param {InitOptions['wasm']} [wasm] */
   static async load(wasm) {
     try {
       const engine = new Engine(await compile(wasm ?? wasmURL()))
@@ -86,11 +83,7 @@ export class Engine {
     for (const sink of sinks) sink.failed(error)
   }
 
-  /**
-   * Starts a watch and returns the ID to pass to `stop`.
-   * @param {Watch} watch
-   * @param {Sink} sink
-   */
+  /** Starts a watch and returns the ID to pass to `stop`. @param {Watch} watch @param {Sink} sink */
   start(watch, sink) {
     const id = ++this.#last
     this.#sinks.set(id, sink)
@@ -121,10 +114,7 @@ export class Engine {
     this.#idle = undefined
   }
 
-  /**
-   * Answers a question from the module. The default is the request for the next command.
-   * @type {NonNullable<GlueHost['ask']>}
-   */
+  /** Answers a question such as "token 1", or the request for the next command. @type {NonNullable<GlueHost['ask']>} */
   #ask = (question, closed) => {
     const [kind, subject] = question.split(' ')
     switch (kind) {
@@ -140,10 +130,7 @@ export class Engine {
   }
 }
 
-/**
- * @param {NonNullable<InitOptions['wasm']>} wasm
- * @returns {Promise<WebAssembly.Module>}
- */
+/** @param {NonNullable<InitOptions['wasm']>} wasm @returns {Promise<WebAssembly.Module>} */
 async function compile(wasm) {
   if (wasm instanceof WebAssembly.Module) return wasm
   if (isBytes(wasm)) return WebAssembly.compile(wasm)
@@ -153,14 +140,12 @@ async function compile(wasm) {
   return fs ? WebAssembly.compile(fs.readFileSync(url)) : compileResponse(await fetch(url))
 }
 
-/**
- * Compiles the module in a response.
- * @param {Response} response may come from another realm, for example from happy-dom
- */
+/** @param {Response} response may come from another realm, for example from happy-dom, so it cannot be checked with instanceof */
 async function compileResponse(response) {
   if (!response?.arrayBuffer) throw new Error('wasm must be a URL, a Response, bytes or a module')
   const { ok, url, status, headers } = response
   if (!ok) throw new Error(`${url} answers ${status}`)
+  // A server may answer an unknown URL with the page of the application, and the compiler's error would not say so.
   if (/^text\/html\b/.test(headers.get('Content-Type') ?? '')) throw new Error(`${url} answers with an HTML page`)
   try {
     // This fails if the browser lacks compileStreaming, the content type is not application/wasm, or the response is from another realm.

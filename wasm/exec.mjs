@@ -1,5 +1,6 @@
 // Runs a Go program or test binary in Node with the glue: go test -exec="node wasm/exec.mjs". LISTWATCH_SERVE names a
-// server program to start first. The server must print its URL.
+// server program to start first, because Go code in WebAssembly cannot listen on a port. The server must print its URL, which
+// the tests read from LISTWATCH_WIRE.
 import { execFileSync, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
@@ -14,6 +15,7 @@ if (typeof WebSocket === 'undefined' && !process.execArgv.includes(ON_DEMAND)) {
   process.exit((await once(again, 'exit'))[0] ?? 1)
 }
 
+// wasm_exec.js expects these global variables. Go's own wrapper for Node sets them, too.
 const require = createRequire(import.meta.url)
 Object.assign(globalThis, { require, fs, path })
 const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim()
@@ -22,8 +24,9 @@ require(path.join(root, 'lib/wasm/wasm_exec.js'))
 const env = { TMPDIR: os.tmpdir(), ...process.env }
 let server
 if (env.LISTWATCH_SERVE) {
+  // The server exits at the end of its input, so it cannot survive this process.
   server = spawn(env.LISTWATCH_SERVE, { stdio: ['pipe', 'pipe', 'inherit'] })
-  server.unref()
+  server.unref() // does not keep this process alive
   env.LISTWATCH_WIRE = String((await once(server.stdout, 'data'))[0]).trim()
 }
 

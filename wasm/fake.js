@@ -21,7 +21,7 @@ const STATUSES = {
   400: ['invalid', 'BadRequest'], 401: ['unauthorized', 'Unauthorized'], 403: ['forbidden', 'Forbidden'], 404: ['not-found', 'NotFound'],
   410: ['expired', 'Expired'], 422: ['invalid', 'Invalid'], 429: ['too-many-requests', 'TooManyRequests'],
 }
-const PERMANENT = [400, 401, 403, 404, 422]
+const PERMANENT = [400, 401, 403, 404, 422] // like isPermanent in causes.go
 
 /** Returns `namespace/name`, or `name` for an object without a namespace. @param {KubernetesObject} object */
 export const keyOf = ({ metadata }) => (metadata?.namespace ? `${metadata.namespace}/${metadata.name}` : metadata?.name ?? '')
@@ -113,6 +113,7 @@ export class FakeWatch {
   #textOf(object) {
     const { project: paths, indexes } = this.#spec
     if (!paths.length) return JSON.stringify(object)
+    // The module always keeps these fields, too. As in host.js, a path to one array element keeps all elements.
     const identity = ['apiVersion', 'kind', ...['name', 'namespace', 'uid', 'resourceVersion'].map((name) => `metadata.${name}`)]
     return JSON.stringify(project(object, [...identity, ...paths, ...Object.values(indexes)].map((path) => path.replace(/\[\d+\]/g, '[*]'))))
   }
@@ -122,6 +123,7 @@ export class FakeWatch {
     const [code, reason] = STATUSES[status] ?? [status ? 'status' : 'network', '']
     const stopped = PERMANENT.includes(status) && !this.#synced
     if (stopped) this.#resource.watches.delete(this)
+    // The record announces a relist in one second, although only recover() ends the interruption.
     this.#send([[stopped ? STOPPED : INTERRUPTED, code, message, String(status || ''), reason, '1000', '1']])
   }
 
@@ -139,6 +141,7 @@ export class FakeWatch {
 /** Returns the ID `group/plural` of a collection's resource, and the namespace and name that it selects. @param {Spec} spec */
 export function placeOf({ path, resource = '', namespace = '', name }) {
   if (path === undefined) return { id: idOf(resource), namespace, name }
+  // The path is, for example, /api/v1/pods or /apis/apps/v1/namespaces/shop/deployments.
   const [, ofGroup = '', ofNamespace = '', ofPlural = ''] = path.match(/\/apis?(?:\/([^/]+)(?=\/[^/]+\/))?\/[^/]+(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)$/) ?? []
   return { id: `${ofGroup}/${ofPlural}`, namespace: ofNamespace, name }
 }

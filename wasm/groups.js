@@ -2,7 +2,7 @@
 
 /** @typedef {ReadonlyMap<string, readonly Item[]>} Grouped the items of each value, sorted by key */
 
-/** @type {readonly Item[]} */
+/** The list of a value without items. @type {readonly Item[]} */
 export const NONE = Object.freeze([])
 
 /** Compares items by key. @param {{ key: string }} a @param {{ key: string }} b */
@@ -25,9 +25,7 @@ export function group(items, valueOf) {
   return groups
 }
 
-/**
- * Items grouped by value. The groups are built on first use. After a change, only the affected groups are copied.
- */
+/** Items grouped by value. The groups are built on first use. After a change, only the affected groups are copied. */
 export class Groups {
   #items
   #valueOf

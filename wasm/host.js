@@ -27,15 +27,9 @@ export class Host {
     this.engine = engine
   }
 
-  wake() {
-    this.engine.wake()
-  }
+  wake() { this.engine.wake() }
 
-  /**
-   * Opens a collection and returns a function that closes it.
-   * @param {Spec} spec
-   * @param {Client} client
-   */
+  /** Opens a collection and returns a function that closes it. @param {Spec} spec @param {Client} client */
   open(spec, client) {
     const watch = new CollectionWatch(this.engine, spec, client)
     return () => watch.end()
@@ -52,11 +46,7 @@ export class CollectionWatch {
   #saved
   #ended = false
 
-  /**
-   * @param {Engine} engine
-   * @param {Spec} spec
-   * @param {Client} client
-   */
+  /** @param {Engine} engine @param {Spec} spec @param {Client} client */
   constructor(engine, spec, client) {
     this.#engine = engine
     this.#client = client

@@ -1,5 +1,5 @@
 /**
- * Runs a function after the pending events. It posts a message, because browsers throttle timers in hidden pages.
+ * Runs a function after the pending events. In a browser, it posts a message, because hidden pages have slow timers.
  * @type {(f: () => void) => void}
  */
 export const later = (() => {

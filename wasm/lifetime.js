@@ -16,8 +16,7 @@ export function holdLifetimeLock() {
   })
 }
 
-/**
- * Resolves when the context that holds this lock has ended.
- * @param {string} name
- */
+// Resolves when the context that holds this lock has ended or has released it. The mode is shared, so that several contexts
+// can wait without blocking each other.
+/** @param {string} name */
 export const lifetimeEnd = (name) => navigator.locks.request(name, { mode: 'shared' }, () => {})

@@ -69,10 +69,7 @@ export class View {
     return lists.length === 1 ? lists[0] : Object.freeze(lists.flat())
   }
 
-  /**
-   * Returns a view of the same objects in the phase stale, with the other members of the view that will replace it.
-   * @param {View} next
-   */
+  /** Returns a view of the same objects in the phase stale, with the other members of the next view. @param {View} next */
   until({ state, retry, errors }) {
     const view = new View(this.#snapshots, Object.freeze({ ...state, synced: true, phase: 'stale' }), retry, errors)
     view.#previous = true
@@ -320,11 +317,9 @@ export class Lists {
   }
 }
 
-/**
- * Returns the parts of a list: one, or one for each namespace. The namespaces are sorted like the keys of their objects.
- * @param {UseListWatchOptions} given
- * @returns {Part[]}
- */
+// Returns the parts of a list: one, or one for each namespace. They are sorted like the keys of their objects, in which "/"
+// follows the namespace, so that a view can join their lists.
+/** @param {UseListWatchOptions} given @returns {Part[]} */
 function partsOf({ keepAlive, keepPrevious, throttle, namespaces, ...rest }) {
   const isValid = [keepAlive, throttle].every((ms) => ms === undefined || isDuration(ms))
   const options = isValid ? rest : { ...rest, keepAlive, throttle } // listWatch rejects them
@@ -333,10 +328,9 @@ function partsOf({ keepAlive, keepPrevious, throttle, namespaces, ...rest }) {
   return all.map((each) => ({ name: nameOf(each), options: /** @type {ListWatchOptions} */ (each) }))
 }
 
-/**
- * Returns the options as a string, with sorted members. All functions become the same string.
- * @param {unknown} options
- */
+// Returns the options as a string, with sorted members, so that equal options share a collection. All functions become the same
+// string, because an inline function is a new one in each render.
+/** @param {unknown} options */
 const nameOf = (options) => JSON.stringify(options, (_, value) => {
   if (typeof value === 'function') return 'function'
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value

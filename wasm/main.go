@@ -23,13 +23,14 @@ func main() {
 			return // the host is shutting down
 		}
 		command, err := lw.ParseValue(text)
-		if err == nil {
+		if err == nil { // always true, because the host sends the output of JSON.stringify
 			m.handle(ctx, command)
 		}
 	}
 }
 
-// module contains the open collections and the servers that they use.
+// module contains the open collections and the servers that they use. Its maps need no lock, because only the goroutine of
+// main uses them.
 type module struct {
 	running map[int32]*collection // by ID; includes failed collections that the host has not stopped yet
 	servers map[string]*server    // servers by URL and credentials

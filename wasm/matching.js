@@ -2,6 +2,7 @@
 
 /** @typedef {(string | number)[]} Steps the member names and array indexes of a path; "*" stands for all elements of an array */
 
+// Splits a path such as spec.containers[*].image. A backslash escapes a dot or a bracket in a name.
 /** @param {string} path @returns {Steps} */
 const stepsOf = (path) => [...path.matchAll(/\[(\*|\d+)\]|((?:\\.|[^.[\\])+)/g)]
   .map(([, index, name]) => (name === undefined ? index === '*' ? index : Number(index) : name.replace(/\\(.)/g, '$1')))
@@ -16,11 +17,7 @@ function get(value, [step, ...rest]) {
   }
 }
 
-/**
- * Returns the value at the path as a string, or "" if there is none.
- * @param {unknown} object
- * @param {string} path
- */
+/** Returns the value at the path as a string, or "" if there is none. @param {unknown} object @param {string} path */
 export function fieldOf(object, path) {
   const value = get(object, stepsOf(path)) ?? ''
   return typeof value === 'string' ? value : JSON.stringify(value)
@@ -34,18 +31,17 @@ function pick(value, all) {
   if (all.some((steps) => !steps.length) || value === null || typeof value !== 'object') return value
   /** @param {string} name */
   const after = (name) => all.filter(([step]) => step === name).map(([, ...rest]) => rest)
+  // A path in an array keeps the fields of all elements; see #textOf in fake.js.
   if (Array.isArray(value)) return value.map((element) => pick(element, all.map(([, ...rest]) => rest)))
   return Object.fromEntries(Object.entries(value).filter(([name]) => after(name).length).map(([name, member]) => [name, pick(member, after(name))]))
 }
 
 /** @typedef {(object: any) => boolean} Matches */
 
-/**
- * Returns a function that reports whether an object matches a label selector. It throws for an invalid selector.
- * @param {string} selector
- * @returns {Matches}
- */
+// Returns a function that reports whether an object matches a label selector. It throws for an invalid selector.
+/** @param {string} selector @returns {Matches} */
 export function labelMatcher(selector) {
+  // The commas in parentheses separate values, and all others separate requirements.
   const requirements = (selector.match(/(?:[^,(]|\([^)]*\))+/g) ?? []).map((part) => labelRequirement(part.trim()))
   return (object) => requirements.every((fits) => fits(object.metadata?.labels ?? {}))
 }
@@ -61,11 +57,8 @@ function labelRequirement(text) {
   return (labels) => (Object.hasOwn(labels, key) && accepted.includes(labels[key])) === (sign !== '!=' && set !== 'notin')
 }
 
-/**
- * Returns a function that reports whether an object matches a field selector. It throws for an invalid selector.
- * @param {string} selector
- * @returns {Matches}
- */
+// Returns a function that reports whether an object matches a field selector. It throws for an invalid selector.
+/** @param {string} selector @returns {Matches} */
 export function fieldMatcher(selector) {
   const requirements = selector.split(',').filter(Boolean).map((part) => {
     const [, path, operator, value] = part.match(/^([^=!]+)(==?|!=)(.*)$/) ?? []

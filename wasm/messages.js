@@ -78,9 +78,8 @@ export const PROTOCOL = 1
  */
 
 /**
- * Sends and receives calls, their answers, and messages without an answer over a port.
- *
- * A call stays in `pending` until it is answered or refused, it times out, or the channel ends.
+ * Sends and receives calls, their answers, and messages without an answer over a port. A call stays in `pending` until it is
+ * answered or refused, it times out, or the channel ends.
  * @template {FromPage | FromWorker} In
  * @template {FromPage | FromWorker} Out
  */
@@ -132,10 +131,7 @@ export class Channel {
     })
   }
 
-  /**
-   * Rejects all pending and later calls. The channel then sends and receives nothing.
-   * @param {unknown} error
-   */
+  /** Rejects all pending and later calls. The channel then sends and receives nothing. @param {unknown} error */
   end(error) {
     if (this.#ended) return
     this.#ended = error
@@ -158,7 +154,7 @@ export class Channel {
     return call
   }
 
-  /** @param {any} message may come from another version of this package */
+  /** @param {any} message may come from another version of this package, so its members may be missing */
   #receive(message) {
     const { type, id, bytes, value, error } = message ?? {}
     const call = this.pending.get(id)
@@ -198,20 +194,13 @@ export const messageOf = (error) => (error instanceof Error ? error.message : St
 /** @param {unknown} cause */
 export const suffixOf = (cause) => (cause === undefined ? '' : `: ${messageOf(cause)}`)
 
-/**
- * Converts an error to an object that can be sent over a port.
- * @param {unknown} error
- * @returns {Failure}
- */
+/** Converts an error to an object that can be sent over a port. @param {unknown} error @returns {Failure} */
 export const failureOf = (error) => {
   const { code, status, reason } = /** @type {Failure} */ (Object(error))
   return /** @type {Failure} */ ({ code, message: messageOf(error), status, reason })
 }
 
-/**
- * Recreates an error that the other side sent.
- * @param {Failure} failure
- */
+/** Recreates an error that the other side sent. @param {Failure} failure */
 export const errorOf = ({ code = 'crashed', message, status, reason }) => new ListWatchError(code, message, { status, reason })
 
 /**

@@ -45,13 +45,8 @@ export class Item {
     this.#values = values
   }
 
-  get namespace() {
-    return this.key.slice(0, Math.max(this.key.indexOf('/'), 0))
-  }
-
-  get name() {
-    return this.key.slice(this.key.indexOf('/') + 1)
-  }
+  get namespace() { return this.key.slice(0, Math.max(this.key.indexOf('/'), 0)) } // "" for a key without a namespace
+  get name() { return this.key.slice(this.key.indexOf('/') + 1) }
 
   get object() {
     if (this.#text !== undefined) {
@@ -182,14 +177,10 @@ export class Mirror {
   }
 
   /** Reports whether a list is complete, or saved objects were loaded. */
-  get #complete() {
-    return this.synced || this.#now.resourceVersion !== ''
-  }
+  get #complete() { return this.synced || this.#now.resourceVersion !== '' }
 
   /** The phase without a watch. @type {Phase} */
-  get #disconnected() {
-    return this.#complete ? 'stale' : 'waiting'
-  }
+  get #disconnected() { return this.#complete ? 'stale' : 'waiting' }
 
   /** Applies the activity before this mirror was created. Only a replay contains `since`. @param {string[]} fields */
   #setActivity([at, resourceVersion, since]) {

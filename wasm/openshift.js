@@ -64,6 +64,7 @@ export function createWatchHooks(options = {}) {
    */
   const useK8sWatchResource = (resource) => {
     const { list } = useListWatches({ list: optionsOf(resource, options) })
+    // The result depends on these values and the view. `resource` itself may be a new object in each render.
     const asList = resource?.isList, kind = kindOf(resource), name = `${kind?.group}~${kind?.version}~${kind?.kind}`
     return useMemo(() => {
       if (!resource) return [/** @type {any} */ (undefined), true, undefined]
@@ -97,6 +98,7 @@ export const useK8sWatchResource = hooks.useK8sWatchResource
 /** The hook `useK8sWatchResources` for the server of the console, `/api/kubernetes`. */
 export const useK8sWatchResources = hooks.useK8sWatchResources
 
+// Returns the kind of a resource. A reference has the form group~version~kind. For the core group, it begins with "core".
 /** @param {WatchK8sResource | null | undefined} resource @returns {K8sGroupVersionKind | undefined} */
 function kindOf(resource) {
   if (resource?.groupVersionKind) return resource.groupVersionKind
@@ -115,6 +117,7 @@ function optionsOf(resource, { plurals, ...options }) {
   if (!resource) return null
   const { group = '', version = '', kind = '' } = kindOf(resource) ?? {}
   const plural = plurals?.[group ? `${group}~${kind}` : kind] ?? pluralOf(kind)
+  // The console publishes the path under which it is installed in this global variable.
   const { basePath = '/' } = /** @type {any} */ (globalThis).SERVER_FLAGS ?? {}
   return {
     server: `${basePath}api/kubernetes`, ...options,
@@ -149,6 +152,8 @@ function requirementText({ key, operator, values = [] }) {
   return `${key} ${operator}` // the server rejects it
 }
 
+// Converts a view to the result of the SDK's hooks. For an unknown kind, the SDK returns a loaded result with an error. A kind is
+// unknown if an option is invalid or a list is not found. For a single object, 404 may only mean that the object is missing.
 /** @param {WatchK8sResource} resource @param {ListView<any>} list @returns {WatchK8sResultsObject<any>} */
 function resultOf(resource, { items, loaded, error }) {
   const isUnknown = error && !loaded && (error.code === 'invalid' ? !error.status : resource.isList && error.code === 'not-found')
@@ -160,6 +165,7 @@ function resultOf(resource, { items, loaded, error }) {
   return { data: null, loaded: false, loadError: missing ?? (error && loadErrorOf(error)) }
 }
 
+// These maps keep results, because React compares values by identity.
 /** @type {WeakMap<ListWatchError, LoadError>} */
 const loadErrors = new WeakMap()
 

@@ -88,8 +88,8 @@ func (o *outbox) send() {
 	}
 }
 
-// flush sends the batch of a collection to the host if the batch contains any records. The host copies the batch, so
-// the collection can reuse the buffer. The caller must hold o.mu.
+// flush sends the batch of a collection to the host if the batch contains any records. The host does not keep the batch,
+// so the collection can reuse the buffer. The caller must hold o.mu.
 func (o *outbox) flush(c *collection) {
 	if c.records == 0 {
 		return

@@ -39,6 +39,7 @@ export class Persistence {
   static async open(spec) {
     const saved = new Persistence()
     try {
+      // The name contains only the members that select objects or their user. A string in `persist` is the user's name.
       const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
       const headers = await digest(endpoint.headers)
       saved.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
@@ -90,6 +91,7 @@ export class Persistence {
       // A damaged row must not stay in the collection forever. So the objects are used only if all of them are valid.
       if (!saved?.version || !objects.every(isValid)) return
       this.#version = saved.version
+      // The batches are as small as in outbox.go, because a page must stay responsive while it applies them.
       for (let i = 0; i < objects.length; i += 50) emit(encode(objects.slice(i, i + 50).map(({ fields }) => [SAVED, ...fields])))
       emit(encode([[ACTIVITY, String(saved.at), saved.version]]))
       this.#stale = false
@@ -145,9 +147,7 @@ export class Persistence {
   }
 
   /** The keys of the collection's objects: an array is greater than any string, so [] is an upper bound for the key. */
-  #range() {
-    return IDBKeyRange.bound([this.#name], [this.#name, []])
-  }
+  #range() { return IDBKeyRange.bound([this.#name], [this.#name, []]) }
 
   /** Stops saving and reports the reason. @param {unknown} error */
   fail(error) {
@@ -168,7 +168,7 @@ export class Persistence {
   }
 }
 
-/** @param {Row} row */
+/** A row has at least a key, a version, a UID, a resourceVersion, a checksum and the JSON. @param {Row} row */
 const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every((field) => typeof field === 'string')
 
 /**
@@ -230,11 +230,7 @@ function open() {
   })
 }
 
-/**
- * @template T
- * @param {IDBRequest<T>} request
- * @returns {Promise<T>}
- */
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 const resultOf = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result)
   request.onerror = () => reject(request.error)

@@ -50,20 +50,14 @@ export function decode(bytes, visit) {
 
 /** @typedef {[kind: number, ...fields: string[]]} Row a record before it is encoded */
 
-/**
- * Encodes records.
- * @param {Row[]} records
- */
+/** @param {Row[]} records */
 export function encode(records) {
   const parts = []
   for (const [kind, ...fields] of records) parts.push(new Uint8Array([kind, fields.length]), encodeFields(fields))
   return concat(parts)
 }
 
-/**
- * Encodes fields without the kind and the number of fields.
- * @param {string[]} fields
- */
+/** Encodes fields without the kind and the number of fields. @param {string[]} fields */
 export function encodeFields(fields) {
   const parts = []
   for (const field of fields) {

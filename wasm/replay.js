@@ -36,13 +36,8 @@ export function* replay(mirror, unknown) {
   yield encode(batch)
 }
 
-/**
- * Returns the record of an interruption.
- * @param {ListWatchError} cause
- * @param {number | undefined} retryAt
- * @param {string} relist
- * @returns {Row}
- */
+// Returns the record of an interruption.
+/** @param {ListWatchError} cause @param {number | undefined} retryAt @param {string} relist @returns {Row} */
 export function interrupted({ code, message, status, reason = '' }, retryAt, relist) {
   const delay = retryAt === undefined ? '' : String(Math.max(retryAt - Date.now(), 0))
   return [INTERRUPTED, code, message, String(status ?? ''), reason, delay, relist]

@@ -24,14 +24,11 @@ const BUILT_IN = {
 /** @param {string} plural */
 const groupVersionOf = (plural) => Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))?.[0]
 
-/**
- * Returns the group, the version and the plural of a resource such as "pods" or "group/version/plural".
- * @param {string} resource
- */
+/** Returns the group, version and plural of a resource such as "pods" or "apps/v1/deployments". @param {string} resource */
 export function parseResource(resource) {
   const parts = resource.split('/')
   if (parts.length > 3 || parts.includes('')) throw new ListWatchError('invalid', `listwatch: resource must look like "pods" or "group/version/plural", not "${resource}"`)
-  const [plural = ''] = parts.slice(-1), similar = pluralOf(plural)
+  const [plural = ''] = parts.slice(-1), similar = pluralOf(plural) // the plural if `resource` is a kind such as "Pod"
   const known = parts.length > 1 ? parts.slice(0, -1).join('/') : groupVersionOf(plural)
   const hint = groupVersionOf(similar) ? `use "${similar}", or ` : ''
   if (!known) throw new ListWatchError('invalid', `listwatch: unknown resource ${resource}: ${hint}add its group and version, for example "apps/v1/deployments"`)

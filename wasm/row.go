@@ -61,7 +61,7 @@ func (c *rowPool) same(r *row, s *lw.Scanned) bool {
 	return r.sum == string(appendSum(sum[:0], *b))
 }
 
-// Identity implements [lw.Codec].
+// Identity implements [lw.Codec]. A relist keeps a row that is the same, so the host does not receive its object again.
 func (c *rowPool) Identity() lw.Identity[*row] {
 	return lw.Identity[*row]{UID: (*row).GetUID, Same: c.same}
 }
@@ -69,7 +69,7 @@ func (c *rowPool) Identity() lw.Identity[*row] {
 // newRow returns a row with copies of the arguments. The copies share one allocation.
 func newRow(namespace, name, uid, version, sum []byte) *row {
 	parts := [][]byte{namespace, name, uid, version, sum}
-	all := make([]byte, 0, 128)
+	all := make([]byte, 0, 128) // enough for the strings of most objects
 	for _, part := range parts {
 		all = append(all, part...)
 	}
@@ -108,7 +108,7 @@ const odd, other uint64 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
 func mix(sum, word uint64) uint64 { return bits.RotateLeft64(sum+word*other, 31) * odd }
 
 func word(b []byte) uint64 {
-	_ = b[7]
+	_ = b[7] // a single bounds check for all bytes
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }

@@ -10,9 +10,7 @@ import { crashed, messageOf } from './messages.js'
 
 /** @typedef {Client & { replay: () => Promise<Uint8Array[]> }} Member a client that can send its records to another client */
 
-/**
- * The host of a SharedWorker. It does not keep objects: a tab replays the collection to a tab that opens it later.
- */
+/** The host of a SharedWorker. It does not keep objects: a tab replays the collection to a tab that opens it later. */
 export class SharedHost extends Host {
   /** @type {Map<string | symbol, Group>} by the collection and its user */
   #groups = new Map()
@@ -37,12 +35,7 @@ export class SharedHost extends Host {
     }
   }
 
-  /**
-   * @param {string | symbol} name
-   * @param {Spec} spec
-   * @param {Member} client
-   * @param {Membership} membership
-   */
+  /** @param {string | symbol} name @param {Spec} spec @param {Member} client @param {Membership} membership */
   #addClient(name, spec, client, membership) {
     if (membership.left) return
     const group = this.#groups.get(name)
@@ -63,19 +56,13 @@ export class SharedHost extends Host {
     })
   }
 
-  /**
-   * @param {string | symbol} name
-   * @param {Group} group
-   */
+  /** @param {string | symbol} name @param {Group} group */
   #deleteGroup(name, group) {
     if (this.#groups.get(name) === group) this.#groups.delete(name)
   }
 }
 
-/**
- * A client's membership in a group.
- * @typedef {{ left: boolean, group?: Group }} Membership
- */
+/** @typedef {{ left: boolean, group?: Group }} Membership a client's membership in a group */
 
 /**
  * Returns the name of a client's group. It contains the token, because clients with different tokens may be different
@@ -139,9 +126,7 @@ class Group {
     for (const client of clients) client.failed(error)
   }
 
-  #clients() {
-    return [...this.#members, ...this.#joining.keys()]
-  }
+  #clients() { return [...this.#members, ...this.#joining.keys()] }
 
   /**
    * Returns a token from one of the clients, which all belong to one user. If a client does not answer in time, the

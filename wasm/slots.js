@@ -1,5 +1,6 @@
 // A browser opens at most six HTTP/1.1 connections per origin for all tabs together, and each watch occupies one of
-// them. So each server has two slots for watches over HTTP/1.1, and these invariants hold:
+// them. So each server has only two slots for watches over HTTP/1.1. The other four connections remain for lists and for
+// the application's own requests. These invariants hold:
 // - A slot is a Web Lock. A watch holds a slot while its request is open. All tabs and workers of an origin share Web
 //   Locks, and the browser releases the locks of a tab that crashes. An insecure context or a sandboxed frame has no
 //   Web Locks, so it has its own two slots.
@@ -70,10 +71,7 @@ export class Slots {
 
   /**
    * Requests a lock and holds it until `closed` resolves. The promise resolves to whether the lock was granted.
-   * @param {LockService} locks
-   * @param {string} name
-   * @param {boolean} ifAvailable
-   * @param {Promise<void>} closed
+   * @param {LockService} locks @param {string} name @param {boolean} ifAvailable @param {Promise<void>} closed
    * @returns {Promise<boolean>}
    */
   #request(locks, name, ifAvailable, closed) {
@@ -91,9 +89,7 @@ export class Slots {
 
   /**
    * Resolves when the slot must be returned: when it is closed, or at the end of a turn if another watch waits for it.
-   * @param {LockService} locks
-   * @param {string} name
-   * @param {Promise<void>} closed
+   * @param {LockService} locks @param {string} name @param {Promise<void>} closed
    */
   async #endOfTurn(locks, name, closed) {
     const ended = closed.then(() => true)

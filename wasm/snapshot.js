@@ -12,10 +12,7 @@ import { valuesOf } from './mirror.js'
 export class Snapshot {
   #list
   #mirror
-  /**
-   * The groups of each index. They are undefined until a reader needs the index, because building them takes time.
-   * @type {(Grouped | undefined)[]}
-   */
+  /** @type {(Grouped | undefined)[]} the groups of each index; undefined until a reader needs them, because grouping is slow */
   #groups
 
   /** @param {Mirror} mirror @param {State} state */
@@ -43,6 +40,7 @@ export class Snapshot {
   /** @param {string} index @param {string} value */
   by(index, value) {
     const at = this.#mirror.indexOf(index)
+    // If no object has changed since the snapshot, the mirror has the same groups. It only updates them after a change.
     const groups = this.#groups[at] ??= this.#mirror.list() === this.#list
       ? this.#mirror.indexes[at].get()
       : group(this.#list, (item) => valuesOf(item)[at])

@@ -3,6 +3,7 @@
 /** Advice for load errors: a bundler may have separated this package from its worker and its WASM module. */
 export const BUNDLERS = 'If you use a bundler, it may need init({ worker, wasm }): https://github.com/seed-6d2a410a/listwatch/tree/main/wasm#bundlers'
 
+/** A function, because the URL cannot be resolved in a worker that was started from a blob, which receives it from the page. */
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /** @type {(wasm: unknown) => wasm is BufferSource} */

@@ -95,6 +95,7 @@ export function specOf(options) {
     indexes,
     persist,
     maxObjects: options.maxObjects ?? 0,
+    // Chromium truncates the compressed streaming lists of Kubernetes 1.37.
     streamingLists: options.streamingLists ?? !!globalThis.process?.versions?.node,
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',
@@ -112,11 +113,10 @@ function check(options) {
     if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
   }
   for (const path of [...options.project ?? [], ...Object.values(options.indexes ?? {})]) {
+    // the JSONPath of kubectl, for example {.spec.nodeName}, or of other tools, for example $.spec.nodeName
     if (/^[{$]/.test(path)) throw invalid(`write "${path.replace(/^\{?\$?\.?|\}$/g, '')}" instead of "${path}"`)
   }
-  if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
-    throw invalid('WebSocket is missing: use Node 22 or later')
-  }
+  if (options.transport === 'ws' && typeof WebSocket === 'undefined') throw invalid('WebSocket is missing: use Node 22 or later')
   if (options.token && Object.keys(options.headers ?? {}).some((name) => /^authorization$/i.test(name))) {
     throw invalid('use either the option token or the header Authorization')
   }

@@ -22,11 +22,9 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
 let yielded = 0 // when schedule last yielded to the page
 
-/**
- * Runs a function soon. Microtasks alone would block the page while bytes arrive, so it yields to the page's events
- * every 8 ms.
- * @param {() => void} f
- */
+// Runs a function soon. Microtasks alone would block the page while bytes arrive, so it yields to the page's events every 8 ms,
+// which is half of a frame.
+/** @param {() => void} f */
 function schedule(f) {
   if (performance.now() - yielded < 8) return queueMicrotask(f)
   later(() => {
@@ -50,9 +48,7 @@ export class Chunks {
     this.size += bytes.length
   }
 
-  get count() {
-    return this.list.length - this.first
-  }
+  get count() { return this.list.length - this.first }
 
   /**
    * Moves bytes into the memory of the module, and returns their number.
@@ -102,12 +98,7 @@ export class Body {
   #ended = false
   #wake
 
-  /**
-   * @param {string} url
-   * @param {[string, string][]} headers
-   * @param {string} credentials
-   * @param {() => void} wake
-   */
+  /** @param {string} url @param {[string, string][]} headers @param {string} credentials @param {() => void} wake */
   constructor(url, headers, credentials, wake) {
     this.#wake = wake
     /** @type {RequestInit} */
@@ -154,9 +145,7 @@ export class Body {
     }).catch((error) => this.#fail(error))
   }
 
-  close() {
-    this.#abort.abort()
-  }
+  close() { this.#abort.abort() }
 }
 
 /** The host's answer to a question. If the answer is a lease, the stream ends when the host revokes the lease. */
@@ -169,11 +158,7 @@ export class HostResponse {
   #leased = false
   #wake
 
-  /**
-   * @param {string} question
-   * @param {GlueHost | undefined} host
-   * @param {() => void} wake
-   */
+  /** @param {string} question @param {GlueHost | undefined} host @param {() => void} wake */
   constructor(question, host, wake) {
     this.#wake = wake
     /** @type {Promise<void>} */
@@ -208,10 +193,7 @@ export class HostResponse {
   }
 }
 
-/**
- * Returns a description of an error. Browsers hide why a request failed, but Node reports the reason in `cause`.
- * @param {any} error
- */
+/** Describes an error. Browsers hide why a request failed, but Node reports the reason in `cause`. @param {any} error */
 export function explain(error) {
   const cause = error?.cause?.message ?? error?.cause?.code
   return `${error?.name}: ${error?.message}${cause && !error.message.includes(cause) ? ` (${cause})` : ''}`

@@ -90,6 +90,7 @@ func token(name string) func(context.Context) (string, error) {
 	}
 }
 
+// header converts an object with the names and values of headers to the type that package http requires.
 func header(members lw.Value) map[string][]string {
 	all := map[string][]string{}
 	for name, value := range members.Members() {

@@ -1,10 +1,12 @@
+// Implements the stream of a WebSocket.
+
 import { later } from './later.js'
 import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain } from './streams.js'
 
 const MESSAGE_COST = 200 // in bytes; what an unread message takes besides its content, which counts for the limit
 const NEWLINE = new Uint8Array([10])
 
-/** The messages of a WebSocket, joined by newlines. A burst of messages wakes the module once. */
+/** The messages of a WebSocket, joined by newlines like the events of a watch over HTTP. A burst wakes the module only once. */
 export class Messages {
   state = PENDING
   /** @type {string | undefined} */
@@ -48,7 +50,8 @@ export class Messages {
     if (this.#closed) return
     this.#closed = true
     this.failure = opened ? reason : 'the WebSocket could not be opened'
-    // If the server closes a WebSocket immediately, Firefox sends only the close event and drops the messages.
+    // If the server closes a WebSocket immediately, Firefox sends only the close event and drops the messages. The code 1006
+    // means that no close frame has arrived, for example after a rejected handshake.
     this.#change(opened ? code : code && code !== 1006 ? LOST : FAILED)
   }
 

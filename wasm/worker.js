@@ -83,11 +83,7 @@ function serve(port) {
   }, fail)
 }
 
-/**
- * @param {PageChannel} channel
- * @param {number} collection
- * @returns {Member}
- */
+/** @param {PageChannel} channel @param {number} collection @returns {Member} */
 const client = (channel, collection) => ({
   records(bytes) {
     const copy = bytes.slice() // because `bytes` may be in the module's memory, and other clients may receive them, too

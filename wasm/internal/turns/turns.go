@@ -178,10 +178,10 @@ func (w *watch) Read(p []byte) (int, error) {
 	}
 }
 
-// goesOn reports whether the watch continues with another turn after a response ended with err. After data has arrived,
-// the watch cannot continue, because it would repeat the request with the old resourceVersion and receive the same
-// events again. If the server ended the response early, the stream must receive the error, because it may have to
-// relist.
+// goesOn reports whether the watch continues with another turn after a response ended with err. Only a watch that had to
+// wait for a slot takes turns. After data has arrived, the watch cannot continue, because it would repeat the request with
+// the old resourceVersion and receive the same events again. If the server ended the response early, the stream must
+// receive the error, because it may have to relist.
 func (w *watch) goesOn(err error) bool {
 	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
