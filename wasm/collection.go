@@ -113,7 +113,7 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 		Wake:            c.wake,
 		Warn:            c.warn,
 		StopOn: func(cause error) bool {
-			// Servers without streaming lists, for example before Kubernetes 1.32, reject them with 422. The stream then
+			// Servers without streaming lists, for example Kubernetes 1.31 and 1.33, reject them with 422. The stream then
 			// requests an ordinary list. A second such error has another cause, for example an invalid selector.
 			if mayReject && errorCode(cause) == "invalid" {
 				mayReject = false

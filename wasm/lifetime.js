@@ -7,6 +7,7 @@
  * @returns {Promise<{ name: string, release: () => void }>}
  */
 export function holdLifetimeLock() {
+  // Unlike randomUUID, getRandomValues also exists in an insecure context.
   const name = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
   return new Promise((resolve, reject) => {
     const none = { name: '', release() {} }

@@ -40,7 +40,7 @@ class App {
   feed
   /** @type {Resource | undefined} The collection that is open, or that opens when its columns arrive. */
   #following
-  #due = false
+  #due = false // whether a redraw is scheduled
   /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
   #arranged = 0 // time of the last sort, from performance.now()
@@ -124,7 +124,7 @@ class App {
    * @param {Route} before the previous route
    */
   #moved(route, before) {
-    if (!this.feed && !this.#session.resources.length) return
+    if (!this.feed && !this.#session.resources.length) return // show() uses the route as soon as the server has responded
     if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
     if (route.search !== before.search || route.statuses.join() !== before.statuses.join()) {
       this.#arrangement.filter(this.feed.rows)
@@ -159,9 +159,10 @@ class App {
     this.#scope.show(this.#navigation.route.namespace, resource.namespaced)
     this.#sidebar.mark()
     this.#following = resource
-    if (hasColumns(resource) || !resource.version) this.#open(resource, title)
+    if (hasColumns(resource) || !resource.version) this.#open(resource, title) // no version: the server lacks the collection
     else {
       this.#session.printed(resource, namespacesOf(this.#navigation.route.namespace)[0] ?? '').then((printed) => {
+        // The user may have switched to another collection in the meantime.
         if (this.#following === resource && !this.feed) this.#open(resource, title, printed)
       }).catch(reportError)
     }
@@ -240,6 +241,7 @@ class App {
   #look({ phase, cause }) {
     const before = this.#seen
     this.#seen = { phase, code: cause?.code }
+    // A watch that takes turns has the code "turns", although the server is reachable.
     const back = phase === 'live' && before.phase !== 'live' && before.code && before.code !== 'turns'
     const lost = cause?.code === 'not-found' && before.code !== cause.code
     if (back || lost) this.#session.refreshQuietly()

@@ -67,9 +67,9 @@ export class ChangeList {
   }
 
   /**
-   * Returns the element of a change. The element is recreated when the full objects arrive.
+   * Returns the element of a change. The element is recreated when the full objects arrive, and stays open or closed.
    * @param {Entry} entry
-   * @param {boolean} open
+   * @param {boolean} open whether a new element is open
    * @param {Versions | undefined} versions
    */
   #elementOf(entry, open, versions) {
@@ -95,6 +95,7 @@ const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
 export function changeElement({ change, at }, { old, object, complete, reason }, open) {
   const time = new Date(at).toLocaleTimeString([], { hour12: false })
   const found = old && object ? visibleDifferences(diff(old, object)) : []
+  // The full objects may still arrive, show no difference, or be unavailable.
   const nothing = complete === undefined ? '…' : complete ? 'no visible field' : 'no field in the table'
   const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.finalStateUnknown ? 'while disconnected' : ''
   const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]

@@ -23,7 +23,7 @@ const MIN_INTERVAL = 5000 // the minimum interval between automatic refreshes, i
 
 export class Collections {
   #callbacks
-  #attempt = 0
+  #attempt = 0 // the number of the last call to load; an answer to an earlier call is ignored
   #refreshed = -Infinity // the time of the last refresh, from performance.now()
 
   /** @param {Callbacks} callbacks */
@@ -46,7 +46,8 @@ export class Collections {
   }
 
   /**
-   * Loads the collections once. Resolves with true if the caller must retry after the delay.
+   * Loads the collections once. Resolves with true if the caller must retry after the delay. After 401 or 403, a retry
+   * cannot succeed without another token.
    * @param {Link} link
    * @param {number} attempt
    * @param {number} delay

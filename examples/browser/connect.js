@@ -39,14 +39,14 @@ export function askForServer({ server, token }, why = '') {
   $('connect-why').hidden = !why
   $('connect-cancel').onclick = () => dialog.close('')
   if (!dialog.open) dialog.showModal()
-  const first = why ? tokenInput : serverInput
+  const first = why ? tokenInput : serverInput // `why` is a rejection, and another token may help
   first.focus()
   return new Promise((resolve) => {
     dialog.onclose = () => {
       const answer = { server: withoutSlash(serverInput.value.trim()) || ownServer(), token: tokenInput.value.trim() }
-      tokenInput.value = ''
+      tokenInput.value = '' // so that the token does not stay in the document
       const connect = dialog.returnValue === 'connect'
-      dialog.returnValue = ''
+      dialog.returnValue = '' // otherwise Esc would keep the answer of the last use
       resolve(connect ? answer : undefined)
     }
   })

@@ -29,6 +29,7 @@ const ended = ({ reason, exitCode, signal }) => [reason, exitCode !== undefined 
 function describe({ running, waiting, terminated }) {
   if (running) return { state: 'Running', tone: 'ok', at: since(running.startedAt) }
   if (terminated) return { state: `Terminated: ${ended(terminated)}`, tone: terminated.exitCode ? 'bad' : 'dim', at: since(terminated.finishedAt) }
+  // Any other reason, such as CrashLoopBackOff, is a problem.
   const normal = !waiting?.reason || /^(ContainerCreating|PodInitializing)$/.test(waiting.reason)
   return { state: ['Waiting', waiting?.reason].filter(Boolean).join(': '), tone: normal ? 'warn' : 'bad', at: NaN }
 }

@@ -54,6 +54,7 @@ export class Cursor {
     const row = rows?.get(active)
     if (row) this.#row = row
     else if (rows && this.#row?.left && this.#row.key === active) {
+      // indexOf returns the position at which the removed row would be: that of its former neighbor.
       const index = Math.min(rows.indexOf(this.#row), rows.view.length - 1)
       this.#grid.active = rows.view[index]?.key ?? ''
     }

@@ -44,12 +44,12 @@ export class Detail {
    */
   constructor(element, { close, choose }) {
     this.#element = element
-    const bye = h('button', { class: 'icon', 'aria-label': 'Close', title: 'Close (Esc)', onclick: close }, '×')
+    const closeButton = h('button', { class: 'icon', 'aria-label': 'Close', title: 'Close (Esc)', onclick: close }, '×')
     this.#tabs = new Tabs('Detail', [
       { id: 'overview', title: 'Overview', content: h('div', {}, this.#overview, this.#owned.element) }, { id: 'yaml', title: 'YAML', content: this.#yaml.element },
       { id: 'events', title: 'Events', content: this.#events.element }, { id: 'changes', title: 'Changes', content: this.#changes.element },
     ], choose)
-    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button.element, this.#copyName.element, bye), this.#missing, ...this.#tabs.elements)
+    element.append(h('header', {}, h('div', { class: 'titles' }, this.#kind, this.#name, this.#sub), this.#yaml.button.element, this.#copyName.element, closeButton), this.#missing, ...this.#tabs.elements)
   }
 
   get open() { return !this.#element.hidden }
@@ -140,7 +140,10 @@ function commentOn(resource, latest) {
   return latest?.reason && inPart(latest.reason)
 }
 
-/** @param {Pick<Resource, 'group' | 'plural'>} resource */
+/**
+ * Reports whether the objects are Secrets, whose values must not reach the page.
+ * @param {Pick<Resource, 'group' | 'plural'>} resource
+ */
 export const isSecret = ({ group, plural }) => group === '' && plural === 'secrets'
 
 /**
@@ -153,7 +156,7 @@ export const isSecret = ({ group, plural }) => group === '' && plural === 'secre
  */
 function latestOf(row, newest, versions) {
   if (!versions) return { object: row.item.object }
-  const asOf = newest && (row.gone ? newest.before : newest.after)
+  const asOf = newest && (row.gone ? newest.before : newest.after) // a deleted object existed only before its deletion
   const answer = versions.at(row.item.resourceVersion, { asOf, current: true })
   return !answer?.object && versions.newest ? { object: versions.newest } : answer
 }

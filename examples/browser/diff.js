@@ -2,6 +2,8 @@
 
 import { toYAML } from './yaml.js'
 
+// The members that identify the elements of Kubernetes arrays, for example of containers, conditions, tolerations and podIPs.
+// The first member that is unique in an array counts.
 const NAMES = ['name', 'type', 'key', 'ip', 'uid']
 /** @typedef {{ path: string, at: (string | number)[], old: unknown, now: unknown }} Difference */
 
@@ -72,9 +74,8 @@ function named(array, name) {
   return array.every((element) => isObject(element) && typeof element[name] === 'string') && new Set(array.map((element) => element[name])).size === array.length
 }
 
-const NOISE = new Set(['metadata.resourceVersion', 'metadata.generation'])
-
-const WHEN = /\.last\w+Time$/
+const NOISE = new Set(['metadata.resourceVersion', 'metadata.generation']) // they change together with other fields
+const WHEN = /\.last\w+Time$/ // for example status.conditions[Ready].lastTransitionTime
 
 /**
  * Returns the differences to show, with timestamps last. It includes the resourceVersion only if there is no other

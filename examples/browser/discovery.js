@@ -14,6 +14,7 @@ import { RequestError, get } from './request.js'
  * @property {string[]} shortNames
  */
 
+// The media type of the document that lists all collections of /api or /apis, so that two requests are enough.
 const FORM = (/** @type {string} */ version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 
 /**
@@ -29,6 +30,7 @@ export async function discover(link) {
       for (const resource of resources) {
         const { resource: plural, verbs = [], scope, responseKind, shortNames = [] } = resource
         const group = metadata.name ?? '', name = `${group}/${plural}`
+        // The versions are in order of preference, so the first one counts.
         if (found.has(name) || !verbs.includes('list') || !verbs.includes('watch')) continue
         found.set(name, { group, version, plural, kind: responseKind?.kind || plural, namespaced: scope === 'Namespaced', shortNames })
       }
@@ -39,12 +41,13 @@ export async function discover(link) {
 
 /**
  * Returns a discovery document. It requests one format at a time, because a browser sends a longer Accept header only
- * if the server permits it with CORS headers.
+ * if the server permits it with CORS headers. With `no-cache`, the browser sends the ETag of its copy, so that the server
+ * need not send an unchanged document again.
  * @param {Link} link
  * @param {string} path
  */
 async function read(link, path) {
-  for (const version of ['v2', 'v2beta1']) {
+  for (const version of ['v2', 'v2beta1']) { // servers before Kubernetes 1.30 know only v2beta1
     const document = await acceptable(get(link, path, { accept: FORM(version), cache: 'no-cache' }))
     if (document?.kind === 'APIGroupDiscoveryList') return document
   }

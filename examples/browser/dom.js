@@ -63,8 +63,8 @@ export function setAttribute(element, name, value) {
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value))
 }
 
-let last = 0
-/** @type {number | undefined} */
+let last = 0 // when the last text was announced, in milliseconds
+/** @type {number | undefined} the timer of the pending announcement */
 let waiting
 
 /**
@@ -76,7 +76,7 @@ export function announce(text) {
   waiting = setTimeout(() => {
     last = Date.now()
     $('announcer').textContent = text
-  }, Math.max(250, last + 3000 - Date.now()))
+  }, Math.max(250, last + 3000 - Date.now())) // within 250 ms, a newer text can still replace this one
 }
 
 /** Clears the last announcement and cancels a pending one. */

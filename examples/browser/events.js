@@ -51,6 +51,7 @@ function eventElement(event, key, ago) {
   const count = event.series?.count ?? event.count ?? 1
   const href = format({ group: '', version: 'v1', plural: 'events', selected: key })
   return h('li', {}, h('div', { class: 'summary' },
+    // The colors of added and modified rows also distinguish normal events from warnings.
     h('a', { class: 'type', 'data-type': event.type === 'Normal' ? 'added' : 'modified', href }, event.reason ?? 'Event'),
     h('span', { class: 'paths' }, count > 1 && `${count} times`), ago),
   h('p', { class: 'part' }, event.message ?? event.note ?? ''))

@@ -30,6 +30,7 @@ const OF_SECRETS = ['metadata.labels', 'metadata.creationTimestamp', 'metadata.d
 
 const PHASES = ['live', 'listing', 'waiting', 'stale', 'stopped'] // from best to worst
 
+// The details pane compares values by identity, so an empty value must always be the same.
 /** @type {Found} */
 const NO_EVENTS = { items: [], listed: false }
 /** @type {Listed[]} */
@@ -50,8 +51,8 @@ export class Feed {
   #versionsBefore = new Map()
   /** @type {Versions | undefined} */
   #versions
-  #versionsKey = ''
-  #live = false
+  #versionsKey = '' // the key of the row whose versions are loaded
+  #live = false // whether the phase was live at the last change
   #events = new Companion(NO_EVENTS)
   #owned = new Companion(NOTHING_OWNED)
 
@@ -105,6 +106,7 @@ export class Feed {
   #take(collection, changes, now) {
     if (this.paused) for (const change of changes) this.#defer(change, this.paused.changes)
     else this.rows.apply(changes, now)
+    // The history stores both resourceVersions, because versions.js can request the objects as they were at that time.
     const { phase } = this.state, { resourceVersion: after = '' } = collection.state, before = this.#versionsBefore.get(collection) ?? ''
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before, after })
     this.#versionsBefore.set(collection, after)

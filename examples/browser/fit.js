@@ -22,7 +22,7 @@ export function fit(columns, available, chosen = []) {
   const hidden = columns.map((column) => !isChosen(chosen, column))
   const sum = () => columns.reduce((all, column, c) => (hidden[c] ? all : all + least(column)), PADDING)
   /** @type {((column: Column) => boolean | undefined)[]} */
-  const steps = [({ spare }) => spare, ({ id }) => id === 'namespace', ({ end, id }) => end && id !== 'last']
+  const steps = [({ spare }) => spare, ({ id }) => id === 'namespace', ({ end, id }) => end && id !== 'last'] // events are sorted by "last"
   for (const step of steps) {
     for (let c = columns.length - 1; c >= 0 && sum() > available; c--) hidden[c] ||= !!step(columns[c])
   }

@@ -23,6 +23,8 @@ export function causeOf(error) {
   throw error
 }
 
+// The fields that the details pane shows. Events have two forms: those of the group events.k8s.io have `note`, `series` and
+// `eventTime`.
 const OF_EVENTS = ['type', 'reason', 'message', 'note', 'count', 'series', 'lastTimestamp', 'eventTime', 'metadata.creationTimestamp']
 
 /**
@@ -123,7 +125,7 @@ export function followNamespaces({ server, token }, notify) {
     notify(null, causeOf(error))
     return () => undefined
   }
-  const followed = collection
+  const followed = collection // a constant, whose type is known in the functions below
   const unsubscribe = followed.subscribe(() => {
     const { phase, cause } = followed.state, stopped = phase === 'stopped'
     notify(stopped && !followed.size ? null : followed.list().map(({ name }) => name), stopped || cause?.status ? cause : undefined)

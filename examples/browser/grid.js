@@ -13,7 +13,7 @@ import { Line } from './line.js'
  */
 
 const HEIGHT = 28, STACKED = 44 // height in pixels of the header and of most rows, and of rows with the namespace below the name; the same as in grid.css
-const AROUND = 6 // number of extra rows above and below the visible rows
+const AROUND = 6 // number of extra rows above and below the visible rows, so that scrolling does not show empty space
 const MOST_ANCHORS = 100 // more rows than a window shows
 
 export class Grid {
@@ -192,11 +192,11 @@ export class Grid {
     const first = Math.max(0, Math.floor(top / this.#height) - AROUND)
     const last = Math.min(view.length, Math.ceil((top + height) / this.#height) + AROUND)
     this.#countAbove(view, now)
-    setAttribute(this.#element, 'aria-rowcount', view.length + 1)
+    setAttribute(this.#element, 'aria-rowcount', view.length + 1) // with the header
     this.#grow(Math.ceil(height / this.#height) + 2 * AROUND + 1)
     const used = new Set()
     for (let i = first; i < last; i++) {
-      const line = this.#pool[i % this.#pool.length]
+      const line = this.#pool[i % this.#pool.length] // scrolling refills only the lines of new rows
       used.add(line)
       line.show(view[i], i, this.#height, view[i].key === this.active, now)
     }
@@ -226,6 +226,7 @@ export class Grid {
     if (column) this.#callbacks.sort(column.id)
   }
 
+  // The number of rows by which a page key moves. It excludes the header and one row, so that pages overlap.
   get page() {
     return Math.max(1, Math.floor(this.#element.clientHeight / this.#height) - 2)
   }

@@ -12,7 +12,7 @@
  */
 
 // The history keeps at most 2 * MOST changes, and lists at most MOST_OF_ONE of one object, because changes keep old
-// objects in memory.
+// objects in memory. It removes MOST changes at once, because removing the first element of a long array is slow.
 const MOST = 1000, MOST_OF_ONE = 20
 
 export class History {

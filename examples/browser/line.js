@@ -65,7 +65,7 @@ export class Line {
       this.#top = i * height
       element.style.transform = `translateY(${this.#top}px)`
     }
-    setAttribute(element, 'aria-rowindex', i + 2)
+    setAttribute(element, 'aria-rowindex', i + 2) // starts at 1, and the header is the first row
     setAttribute(element, 'aria-selected', String(active))
     if (this.row !== row || this.#version !== row.version) {
       this.row = row
@@ -90,7 +90,7 @@ export class Line {
       if (column.strong) setParts(this.#cells[c], texts[c])
       else setText(this.#cells[c], texts[c])
       setAttribute(this.#cells[c], 'data-tone', tones[c])
-      setAttribute(this.#cells[c], 'title', texts[c].length > 18 && texts[c])
+      setAttribute(this.#cells[c], 'title', texts[c].length > 18 && texts[c]) // the cell may be too narrow for it
     })
   }
 }

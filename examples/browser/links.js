@@ -51,6 +51,7 @@ export function linksOf(object, resource, resources, chosen) {
   const links = referencesOf(object).map(([title, ref]) => ({ title, text: `${ref.kind}/${ref.name}`, href: hrefOf(ref, resources, chosen) }))
   /** @type {(kind: string, search: string) => void} */
   const searched = (kind, search) => {
+    // These are the groups of the built-in kinds, because a custom resource may have the same kind.
     const target = resources.find((r) => r.kind === kind && ['', 'apps', 'batch'].includes(r.group))
     if (target) links.push({ title: 'Related', text: `${target.plural} of this ${resource.kind}`, href: format({ ...target, namespace, search }) })
   }

@@ -48,6 +48,7 @@ export class Order {
    */
   compare(a, b) {
     const sign = this.#sign
+    // Only NaN differs from itself. Rows with NaN or without a rank come last in both directions.
     if (a.rank === b.rank || a.rank !== a.rank && b.rank !== b.rank) return a.key < b.key ? -sign : a.key > b.key ? sign : 0
     if (a.rank === undefined || a.rank !== a.rank) return 1
     if (b.rank === undefined || b.rank !== b.rank) return -1

@@ -37,6 +37,7 @@ export function overview(object, columns, place) {
       ...cells.flatMap((column) => fact(column === created ? 'Created' : column.title, cellOf(column, object))),
       ...labels.length ? fact('Labels', ...labels.map(([name, value]) => label(name, value, place))) : []),
     ...containers.length ? [h('h4', {}, 'Containers'), h('ul', { class: 'changes containers' }, ...containers)] : [],
+    // In custom resources, `conditions` may be any value.
     ...Array.isArray(conditions) && conditions.length ? [h('h4', {}, 'Conditions'), h('dl', { class: 'facts' }, ...conditions.flatMap(condition))] : [],
   ]
 }

@@ -27,6 +27,7 @@ const SHOWN = ['ready', 'status', 'restarts'] // the columns that the list shows
 export function ownedBy(kind, resources) {
   const kinds = []
   for (let next = OWNED[kind]; next; next = OWNED[next]) kinds.push(next)
+  // These are the groups of the built-in kinds, because a custom resource may have the same kind.
   return kinds.flatMap((one) => resources.find((r) => r.kind === one && ['', 'apps', 'batch'].includes(r.group)) ?? [])
 }
 

@@ -21,7 +21,7 @@
  * @returns {Route}
  */
 export function parse(hash) {
-  const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
+  const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s) // splits only at the first "?"
   const [plural = '', version = '', group = ''] = path.split('/').map(decode).reverse()
   const asked = new URLSearchParams(query)
   const sort = asked.get('sort') ?? ''
@@ -57,6 +57,7 @@ export function format({ group, version, plural, namespace = '', search = '', so
   /** @type {[string, string][]} */
   const pairs = [['ns', namespace], ['q', search], ...statuses.map((status) => /** @type {[string, string]} */ (['status', status])),
     ['sort', sort && (descending ? '-' : '') + sort], ['cols', columns.join()], ['sel', selected], ['tab', selected && tab]]
+  // Slashes and commas stay readable, because a hash may contain them.
   const query = pairs.filter(([, value]) => value)
     .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/').replaceAll('%2C', ',')}`)
     .join('&')

@@ -163,7 +163,7 @@ export class Rows {
   sweep(now) {
     for (const row of this.#marked) {
       const elapsed = now - (row.mark?.at ?? now)
-      if (row === this.#held && row.gone) continue
+      if (row === this.#held && row.gone) continue // removed as soon as the pointer leaves it
       if (row.gone && elapsed >= LEAVING) {
         this.#marked.delete(row)
         this.#all.delete(row.key)
@@ -186,6 +186,7 @@ export class Rows {
    */
   update() {
     if (!this.#refiltered && !this.#moved.size) return false
+    // For many rows, a merge is faster: #insert moves a part of both arrays for each row.
     if (this.#reordered || this.#moved.size > 200) this.#merge()
     else for (const row of this.#moved) this.#insert(row)
     if (this.#refiltered) {

@@ -5,7 +5,7 @@ import { namespacesOf } from './route.js'
 
 /** @typedef {(namespaces: string) => void} Choose Receives the namespaces, separated by commas. */
 
-const SEVERAL = ',' // the value of the option for several namespaces
+const SEVERAL = ',' // the value of the option for several namespaces; no namespace has this name
 
 export class Scope {
   #choose
@@ -63,6 +63,7 @@ export class Scope {
     const typed = !this.#listed || this.#current.includes(',')
     this.#select.hidden = typed
     this.#input.hidden = !typed
+    // The URL may select a namespace that does not exist or has not been listed yet.
     const all = this.#current && !this.#names.includes(this.#current) ? [this.#current, ...this.#names] : this.#names
     this.#select.replaceChildren(h('option', { value: '' }, 'All namespaces'), ...all.map((name) => h('option', { value: name }, name)), h('option', { value: SEVERAL }, 'Several…'))
     this.#select.value = this.#current

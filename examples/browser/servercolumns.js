@@ -37,7 +37,7 @@ export class ServerColumns {
    */
   async of(resource, namespace) {
     const path = [resource.group, resource.version, resource.plural, namespace].join('/'), known = this.#known.get(path)
-    if (known && !known.saved) return known.printed
+    if (known && !known.saved) return known.printed // saved columns are only a substitute, so the server is asked again
     const saved = this.#restore()[path]
     const asked = this.#request(resource, namespace, path).catch(reportError)
     await (saved ? Promise.race([asked, new Promise((resolve) => setTimeout(resolve, WAIT))]) : asked)

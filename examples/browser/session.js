@@ -77,7 +77,7 @@ export class Session {
     this.waiting = undefined
     notice('collections', '')
     const same = JSON.stringify(resources) === JSON.stringify(this.resources)
-    if (same && this.#page.feed) return
+    if (same && this.#page.feed) return // nothing to redraw
     this.resources = resources
     this.#endNamespaces ??= followNamespaces(this.link, (names, cause) => this.#showNamespaces(names, cause))
     this.#page.show()

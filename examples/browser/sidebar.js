@@ -33,7 +33,7 @@ export class Sidebar {
     this.#goto.addEventListener('keydown', (event) => {
       const first = this.#links.find(({ link }) => !link.hidden)
       if (event.key === 'Enter' && first) first.link.click()
-      if (event.key === 'Escape') event.stopPropagation()
+      if (event.key === 'Escape') event.stopPropagation() // keys.js would also close the details pane
       if (event.key === 'Enter' || event.key === 'Escape') this.#leave()
     })
     $('menu').addEventListener('click', () => this.#openMenu($('menu').getAttribute('aria-expanded') !== 'true'))

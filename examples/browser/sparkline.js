@@ -22,10 +22,10 @@ export function drawRate(rate, now) {
   if (!pen) return // without a 2d context, the page shows the rate only as a number
   pen.setTransform(scale, 0, 0, scale, 0, 0)
   pen.clearRect(0, 0, WIDTH, HEIGHT)
-  const most = Math.max(4, ...counts)
+  const most = Math.max(4, ...counts) // at least 4, so that a single change is a small bar
   counts.forEach((n, i) => {
     const height = n ? Math.max(2, (n / most) * (HEIGHT - 2)) : 1
     pen.fillStyle = n ? styles.color : styles.borderColor
-    pen.fillRect(i * 2, HEIGHT - height, 1.5, height)
+    pen.fillRect(i * 2, HEIGHT - height, 1.5, height) // 60 bars of 1.5 pixels with gaps of 0.5 pixels
   })
 }

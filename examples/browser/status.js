@@ -47,7 +47,8 @@ const CAUSES = {
 }
 
 /**
- * Returns a short description of a cause, and its exact message.
+ * Returns a short description of a cause, and its message without the prefixes of the package and without the browser's
+ * error, for example "TypeError: Failed to fetch".
  * @param {Cause | undefined} cause
  */
 export function explain(cause) {

@@ -41,6 +41,7 @@ export class Tabs {
     return shown.id
   }
 
+  // Moves between the tabs with the keyboard, as screen reader users expect. Only the selected tab is in the tab order.
   /** @param {KeyboardEvent} event */
   #move(event) {
     const at = this.#all.findIndex(({ tab }) => tab === event.target), last = this.#all.length - 1

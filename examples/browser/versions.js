@@ -28,7 +28,7 @@ export class Versions {
   #loaded = new Map()
   /** @type {Map<string, Options>} */
   #pending = new Map()
-  #busy = false
+  #busy = false // whether #loadPending is running; it sends one request at a time
   #ended = new AbortController()
   #link
   #path
@@ -101,7 +101,7 @@ export class Versions {
     if (!current) return past.object ? { reason: 'the object had a different version at that time' } : past
     const now = await this.#get(`/${encodeURIComponent(this.#name)}`)
     if (!now.object) return now.status === 404 ? { reason: 'the object no longer exists' } : now
-    this.newest = now.object
+    this.newest = now.object // even if it is newer than the requested version
     return isAt(now, version) ? now : { reason: 'the object has changed since then' }
   }
 

@@ -2,7 +2,8 @@
 
 /**
  * @typedef {(string | number)[]} Keys Path to a value.
- * @typedef {{ depth: number, dash: number, key?: string, text?: string, at: Keys }} Line `text` is undefined if nested lines follow.
+ * @typedef {{ depth: number, dash: number, key?: string, text?: string, at: Keys }} Line `depth` is the indent in steps of two
+ * spaces, of which the last `dash` steps are dashes. `text` is undefined if nested lines follow.
  */
 
 /** @type {(value: unknown) => value is object} */
@@ -34,7 +35,7 @@ function walk(value, depth, at, lines) {
     if (typeof key === 'number') element(member, depth, here, lines)
     else if (isObject(member) && !isEmpty(member)) {
       lines.push({ depth, dash: 0, key, at: here })
-      walk(member, Array.isArray(member) ? depth : depth + 1, here, lines)
+      walk(member, Array.isArray(member) ? depth : depth + 1, here, lines) // like kubectl, without an indent before dashes
     } else scalar({ depth, dash: 0, key, at: here }, member, lines)
   }
 }
@@ -70,7 +71,7 @@ function scalar(line, value, lines) {
 // Strings that need no quotes: names, paths, images, UIDs, addresses and quantities. Strings that YAML would read as
 // numbers or dates are quoted.
 const PLAIN = /^([A-Za-z_/][\w ./@+-]*(:[\w./@+-]+)*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+){3}(\/\d+)?|\d+([KMGTP]i?|[mk]))$/
-const WORDS = /^(true|false|yes|no|on|off|null|y|n)$/i
+const WORDS = /^(true|false|yes|no|on|off|null|y|n)$/i // YAML would read these strings as booleans or null
 
 /** @param {unknown} value */
 function textOf(value) {

@@ -14,18 +14,18 @@ export class YAMLView {
 
   /**
    * @param {Kube} object
-   * @param {string[]} changed the paths of the changed fields, joined with "\0"
+   * @param {string[]} changed the paths of the changed fields, joined with "\0", which no field name contains
    * @param {string | undefined} comment text of the first line
    */
   draw(object, changed, comment) {
     this.#object = object
-    const marks = (/** @type {(string | number)[]} */ at) => {
+    const isChanged = (/** @type {(string | number)[]} */ at) => {
       const path = at.join('\0')
       return changed.some((c) => path === c || path.startsWith(`${c}\0`))
     }
     const lines = linesOf(object).map((line) => {
       const [indent, key, value] = partsOf(line)
-      return h('span', { class: marks(line.at) ? 'line changed' : 'line' }, indent, h('span', { class: 'key' }, key), value, '\n')
+      return h('span', { class: isChanged(line.at) ? 'line changed' : 'line' }, indent, h('span', { class: 'key' }, key), value, '\n')
     })
     if (comment) lines.unshift(h('span', { class: 'line comment' }, `# ${comment}\n`))
     this.element.replaceChildren(...lines)
