@@ -1,5 +1,5 @@
 // Generates the declarations of the entry points from types.d.ts, hooks.d.ts and the JSDoc comments of the sources.
-// Run it in this folder: node declarations.mjs
+// Run it in this folder: node declarations.mjs. A test reports declarations that are out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'

@@ -97,9 +97,9 @@ export function glue(program, host) {
     emit: (id, pointer, length) => host?.emit?.(id, view(pointer, length)),
     state: (id) => streams.get(id)?.state ?? FAILED,
     read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED,
-    text(id, what, pointer, length) { // `what` is a constant of internal/jsx; a length of 0 asks for the length of the text
+    text(id, kind, pointer, length) { // `kind` is a constant of internal/jsx; a length of 0 asks for the length of the text
       const stream = streams.get(id)
-      const bytes = new TextEncoder().encode([stream?.failure, stream?.retryAfter, stream?.etag][what] ?? '')
+      const bytes = new TextEncoder().encode([stream?.failure, stream?.retryAfter, stream?.etag][kind] ?? '')
       if (length) view(pointer, length).set(bytes.subarray(0, length))
       return Math.min(bytes.length, length || Infinity)
     },

@@ -63,7 +63,7 @@ export class Chunks {
       n += part.length
       this.offset += part.length
       if (this.offset === chunk.length) {
-        delete this.list[this.first++]
+        delete this.list[this.first++] // frees the chunk
         this.offset = 0
       }
     }

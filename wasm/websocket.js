@@ -3,7 +3,7 @@
 import { later } from './later.js'
 import { Chunks, FAILED, LOST, PENDING, TOO_MUCH, explain } from './streams.js'
 
-const MESSAGE_COST = 200 // in bytes; what an unread message takes besides its content, which counts for the limit
+const MESSAGE_COST = 200 // in bytes; the memory of an unread message in addition to its content, which counts for the limit
 const NEWLINE = new Uint8Array([10])
 
 /** The messages of a WebSocket, joined by newlines like the events of a watch over HTTP. A burst wakes the module only once. */

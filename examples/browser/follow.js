@@ -88,7 +88,7 @@ export class Companion {
 
   /**
    * Returns the known objects. Starts to follow them if the key is new.
-   * @param {string} key identifies the selected object and what belongs to it
+   * @param {string} key identifies the selected object and the selection of the objects that belong to it
    * @param {(notify: (found: T) => void) => () => void} follow returns a function that stops
    * @param {() => void} notify called after each change
    */

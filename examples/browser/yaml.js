@@ -3,7 +3,7 @@
 /**
  * @typedef {(string | number)[]} Keys Path to a value.
  * @typedef {{ depth: number, dash: number, key?: string, text?: string, at: Keys }} Line `depth` is the indent in steps of two
- * spaces, of which the last `dash` steps are dashes. `text` is undefined if nested lines follow.
+ * spaces. The last `dash` steps are dashes. `text` is undefined if nested lines follow.
  */
 
 /** @type {(value: unknown) => value is object} */
