@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
@@ -252,10 +253,16 @@ func (s *scope) target(url string) (to target, ok bool) {
 	return to, true
 }
 
-// contains reports whether the informer's namespace and field selector allow an object with this key.
+// contains reports whether the informer's namespace and field selector allow an object with this key. It ignores
+// requirements for other fields.
 func (s *scope) contains(key client.ObjectKey) bool {
-	name, ok := s.fields.RequiresExactMatch("metadata.name")
-	return (!ok || name == key.Name) && (s.namespace == "" || s.namespace == key.Namespace)
+	known := map[string]string{"metadata.name": key.Name, "metadata.namespace": key.Namespace}
+	for _, r := range s.fields.Requirements() {
+		if value, ok := known[r.Field]; ok && (value == r.Value) == (r.Operator == selection.NotEquals) {
+			return false
+		}
+	}
+	return s.namespace == "" || s.namespace == key.Namespace
 }
 
 // reached reports whether a store at the resourceVersion version contains all writes up to wanted.

@@ -183,6 +183,7 @@ func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key cli
 	}
 	for began := time.Now(); ; {
 		gone := map[client.ObjectKey]bool{}
+		var stale *StaleReadError
 		for _, f := range from {
 			for _, written := range f.written(key) {
 				absent, err := c.wait(ctx, f, written, began)
@@ -191,12 +192,16 @@ func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key cli
 				}
 				if absent {
 					gone[written] = true
+					stale = &StaleReadError{Kind: f.kind, Key: written, State: f.progress.State()}
 				}
 			}
 		}
 		// After the wait, an older event may have added a deleted object, so the result must be checked.
 		if err := get(); err != nil || len(gone) == 0 || !shows(gone) {
 			return err
+		}
+		if stale.Err = context.Cause(ctx); stale.Err != nil || time.Since(began) >= c.timeout {
+			return stale
 		}
 	}
 }

@@ -168,6 +168,28 @@ func TestWriteOutsideOfSelector(t *testing.T) {
 	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(object), object)))
 }
 
+// TestReadWithInformersForOneNamespaceAndAllOthers writes in a namespace with its own informer. controller-runtime
+// excludes this namespace from the other informer with a field selector, so reads must not wait for the other informer.
+func TestReadWithInformersForOneNamespaceAndAllOthers(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{DefaultNamespaces: map[string]cache.Config{"shop": {}, cache.AllNamespaces: {}}}, client.CacheOptions{})
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	other := configMap("b")
+	other.Namespace = "other"
+	for _, object := range []client.Object{configMap("a"), other} {
+		require.NoError(t, c.Create(t.Context(), object))
+		read := make(chan error, 1)
+		go func() { read <- c.Get(t.Context(), client.ObjectKeyFromObject(object), &corev1.ConfigMap{}) }()
+		select {
+		case err := <-read:
+			require.NoError(t, err)
+		case <-time.After(30 * time.Second):
+			require.Fail(t, "the read did not end within 30 seconds")
+		}
+	}
+	require.Empty(t, server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("limit") == "1" }))
+}
+
 func TestUncachedReadsDoNotWait(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}})
@@ -583,6 +605,31 @@ func TestReadRepeatsIfDeletedObjectAppears(t *testing.T) {
 	}, func(gone map[client.ObjectKey]bool) bool { return reads == 1 && gone[key] })
 	require.NoError(t, err)
 	require.Equal(t, 2, reads)
+}
+
+// TestReadEndsIfDeletedObjectStays simulates a deleted object that remains in the result of each read.
+func TestReadEndsIfDeletedObjectStays(t *testing.T) {
+	c := startClient(t, startServer(t), cache.Options{}, client.CacheOptions{}).(*consistentClient)
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	read := func(ctx context.Context, get func()) error {
+		for _, f := range c.followers(&corev1.ConfigMap{}) {
+			f.record(key, write{number: 1, absent: true}, 1)
+		}
+		reads := 0
+		return c.read(ctx, &corev1.ConfigMap{}, key, func() error {
+			reads++
+			get()
+			return nil
+		}, func(gone map[client.ObjectKey]bool) bool { return reads < 1000 && gone[key] })
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := read(ctx, cancel)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "the cache does not contain the last write to ConfigMap shop/a yet")
+	c.timeout = time.Nanosecond
+	stale, ok := errors.AsType[*StaleReadError](read(t.Context(), func() {}))
+	require.True(t, ok)
+	require.NoError(t, stale.Err)
 }
 
 // TestAnswerKeepsLaterWrite completes a write while the client asks the server about an earlier one.
