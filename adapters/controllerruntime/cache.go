@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
+	"regexp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -166,13 +166,17 @@ func requiredLabel(selector labels.Selector) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// again repeats a read that has found an undecodable object, because controller-runtime's error names only the Go type
-// clientgo.undecodable. In the second read, the informer knows that the object cannot be decoded. A Get then returns
+// again repeats a read while it finds undecodable objects, because controller-runtime's error names only the Go type
+// clientgo.undecodable. After each round, the informer knows one more object that cannot be decoded. A Get then returns
 // the decode error, and a List omits the object.
 func again(read func() error) error {
-	err := read()
-	if err != nil && strings.Contains(err.Error(), "clientgo.undecodable") {
-		return read()
+	for {
+		if err := read(); err == nil || !foundUndecodable.MatchString(err.Error()) {
+			return err
+		}
 	}
-	return err
 }
+
+// foundUndecodable matches the errors of controller-runtime's Get and List. It must not match errors that quote a
+// caller's input or an object, because again would then repeat the read forever.
+var foundUndecodable = regexp.MustCompile(`^(cache had type \*|item\[\d+\]: can't assign or convert )clientgo\.undecodable\b`)

@@ -240,6 +240,36 @@ func TestUndecodableObject(t *testing.T) {
 	}
 }
 
+// A list may stop at the first undecodable object, so it has to find several such objects one by one.
+func TestListOmitsSeveralUndecodableObjects(t *testing.T) {
+	server := startServer(t)
+	for _, namespace := range []string{"x", "y"} {
+		_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"name":"b","namespace":%q},"spec":{"nodeName":7}}`, namespace))
+		require.NoError(t, err)
+	}
+	for name, test := range map[string]struct {
+		namespaces map[string]cache.Config
+		opts       []client.ListOption
+	}{
+		"in separate informers": {map[string]cache.Config{"x": {}, "y": {}}, nil},
+		"with a limit":          {nil, []client.ListOption{client.Limit(1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startCache(t, server, cache.Options{DefaultNamespaces: test.namespaces})
+			var pods corev1.PodList
+			require.NoError(t, c.List(t.Context(), &pods, test.opts...))
+			require.Empty(t, pods.Items)
+		})
+	}
+}
+
+// TestListReturnsErrorThatQuotesInput lists a namespace with the name of the type that makes a list repeat.
+func TestListReturnsErrorThatQuotesInput(t *testing.T) {
+	c := startCache(t, startServer(t), cache.Options{DefaultNamespaces: map[string]cache.Config{"shop": {}}})
+	err := c.List(t.Context(), &corev1.PodList{}, client.InNamespace("clientgo.undecodable"))
+	require.ErrorContains(t, err, "unknown namespace")
+}
+
 // A list by label must not look at objects with other labels. It must also work with more labels than there are
 // indexes.
 func TestLabelIndex(t *testing.T) {
