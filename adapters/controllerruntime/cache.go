@@ -109,12 +109,15 @@ type decodingCache struct {
 // NeedLeaderElection implements manager.LeaderElectionRunnable, as controller-runtime's cache does.
 func (c *decodingCache) NeedLeaderElection() bool { return false }
 
-// RemoveInformer implements [cache.Informers].
+// RemoveInformer implements [cache.Informers]. Reads wait for writes until the informer has been removed.
 func (c *decodingCache) RemoveInformer(ctx context.Context, obj client.Object) error {
-	if kind, err := apiutil.GVKForObject(obj, c.scheme); err == nil {
-		c.followers.remove(kind, formOf(obj))
+	kind, _ := apiutil.GVKForObject(obj, c.scheme) // the call below reports the error
+	removed := c.followers.find(func(f *follower) bool { return f.kind == kind && f.form == formOf(obj) })
+	if err := c.Cache.RemoveInformer(ctx, obj); err != nil {
+		return err
 	}
-	return c.Cache.RemoveInformer(ctx, obj)
+	c.followers.remove(removed) // keeps the follower of an informer that another call has created in the meantime
+	return nil
 }
 
 // Get implements [client.Reader]. If an option disables the deep copy, Get does not pass the option on, because the

@@ -49,10 +49,10 @@ func (fs *followers) add(kind schema.GroupVersionKind, form string, informer int
 	}
 }
 
-func (fs *followers) remove(kind schema.GroupVersionKind, form string) {
+func (fs *followers) remove(removed []*follower) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.all = slices.DeleteFunc(fs.all, func(f *follower) bool { return f.kind == kind && f.form == form })
+	fs.all = slices.DeleteFunc(fs.all, func(f *follower) bool { return slices.Contains(removed, f) })
 }
 
 // find returns the followers for which matches returns true.

@@ -16,11 +16,13 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/rest"
@@ -630,6 +632,40 @@ func TestReadEndsIfDeletedObjectStays(t *testing.T) {
 	stale, ok := errors.AsType[*StaleReadError](read(t.Context(), func() {}))
 	require.True(t, ok)
 	require.NoError(t, stale.Err)
+}
+
+// failingMapper is a RESTMapper that fails on request.
+type failingMapper struct {
+	meta.RESTMapper
+	fails bool
+}
+
+func (m *failingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if m.fails {
+		return nil, errors.New("no mapping")
+	}
+	return m.RESTMapper.RESTMapping(kind, versions...)
+}
+
+// If an informer cannot be removed, it continues to run, so reads must still wait for writes.
+func TestReadWaitsAfterFailedRemoval(t *testing.T) {
+	server := startServer(t)
+	known := meta.NewDefaultRESTMapper(nil)
+	known.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	mapper := &failingMapper{RESTMapper: known}
+	c := startClient(t, server, cache.Options{Mapper: mapper, DefaultNamespaces: map[string]cache.Config{"shop": {}}}, client.CacheOptions{}).(*consistentClient)
+	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, &corev1.ConfigMap{})))
+	mapper.fails = true
+	require.ErrorContains(t, c.reads.RemoveInformer(t.Context(), &corev1.ConfigMap{}), "no mapping")
+	mapper.fails = false
+	server.StallWatches(true)
+	defer server.StallWatches(false)
+	require.NoError(t, c.Create(t.Context(), configMap("a")))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, c.Get(ctx, key, &corev1.ConfigMap{}), context.DeadlineExceeded)
+	require.NoError(t, c.reads.RemoveInformer(t.Context(), &corev1.ConfigMap{}))
+	require.Empty(t, c.followers(&corev1.ConfigMap{}))
 }
 
 // TestAnswerKeepsLaterWrite completes a write while the client asks the server about an earlier one.
