@@ -324,6 +324,34 @@ func TestReadAfterRemovalOfFinalizer(t *testing.T) {
 	eventually(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), key, pod)) })
 }
 
+// A terminating Namespace has its finalizers in spec.finalizers, and the metadata of a response does not show them.
+// Therefore an update of the Namespace must not count as its deletion.
+func TestUpdateOfTerminatingNamespaceIsNoDeletion(t *testing.T) {
+	server := startServer(t)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	_, err := server.Put("namespaces", `{"metadata":{"name":"shop"}}`)
+	require.NoError(t, err)
+	namespace, shop := &corev1.Namespace{}, client.ObjectKey{Name: "shop"}
+	require.NoError(t, c.Get(t.Context(), shop, namespace))
+	server.Fail(func(r lwtest.Request) bool { return r.Method == "PUT" }, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop","uid":%q,"resourceVersion":%q,"deletionTimestamp":"2026-01-01T00:00:00Z"},`+
+			`"spec":{"finalizers":["kubernetes"]}}`, namespace.UID, namespace.ResourceVersion)
+	})
+	followers := c.(*consistentClient).followers(namespace)
+	require.Len(t, followers, 1)
+	for name, update := range map[string]func() error{
+		"Update":   func() error { return c.Update(t.Context(), namespace.DeepCopy()) },
+		"finalize": func() error { return c.SubResource("finalize").Update(t.Context(), namespace.DeepCopy()) },
+	} {
+		require.NoError(t, update(), name)
+		w, _ := followers[0].pending(shop)
+		require.NotNil(t, w, name)
+		require.True(t, w.unknown(), name) // a read asks the server at once
+		require.NoError(t, c.Get(t.Context(), shop, &corev1.Namespace{}), name)
+	}
+}
+
 // TestReadYourWritesAllocates compares the allocations to start a cache of 10,000 Pods and to read one Pod with those of
 // controller-runtime's client without consistency.
 func TestReadYourWritesAllocates(t *testing.T) {
