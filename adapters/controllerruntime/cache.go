@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,8 +54,10 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if opts.Scheme == nil {
 		opts.Scheme = scheme.Scheme // controller-runtime's default
 	}
-	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
 	shared, made := sharedKinds(opts), &decodingCache{scheme: opts.Scheme, http: opts.HTTPClient, restores: o.StateDir != ""}
+	lists := *opts.HTTPClient
+	lists.Transport = &firstLists{next: cmp.Or(lists.Transport, http.DefaultTransport), completed: &made.followers.completed}
+	opts.HTTPClient = clientgo.WrapHTTPClient(&lists)
 	opts.NewInformer = func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		kind, err := apiutil.GVKForObject(example, opts.Scheme)
 		informer := clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
@@ -73,6 +76,24 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	}
 	made.Cache = stock
 	return made, nil
+}
+
+// firstLists is an [http.RoundTripper] for the requests of informers. The first list of an informer accepts any
+// resourceVersion, so the server may return a state that is older than a client's write. If a client has completed a
+// write, firstLists therefore requests the latest state. The server may return it in pages, and the informer then
+// requests pages from its later lists, too.
+type firstLists struct {
+	next      http.RoundTripper
+	completed *atomic.Uint64 // followers.completed
+}
+
+func (l *firstLists) RoundTrip(request *http.Request) (*http.Response, error) {
+	if query := request.URL.Query(); query.Get("resourceVersion") == "0" && l.completed.Load() > 0 {
+		query.Del("resourceVersion")
+		request = request.Clone(request.Context())
+		request.URL.RawQuery = query.Encode()
+	}
+	return l.next.RoundTrip(request)
 }
 
 // sharedKinds returns a function that reports whether readers of a kind may share structs. They may if the options

@@ -149,7 +149,7 @@ func (f *follower) written(key client.ObjectKey) (keys []client.ObjectKey) {
 // not in the store, so that the caller can pass them to bound.
 func (f *follower) record(key client.ObjectKey, w write, before uint64) (open []*write) {
 	if state := f.progress.State(); state.Since.IsZero() || state.Phase == lw.Stopped {
-		return nil // the informer's first list will contain the write, or the informer has stopped
+		return nil // the informer's first list will contain the write (see firstLists), or the informer has stopped
 	}
 	if _, ordered := lw.CompareResourceVersions(w.version, w.version); w.version != "" && !ordered {
 		return nil // the resourceVersion cannot be compared with the store's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	runtimestats "runtime"
@@ -522,6 +523,58 @@ func TestWritesOfIdleInformersAreNotRecorded(t *testing.T) {
 	before := len(followers[0].written(client.ObjectKey{}))
 	require.NoError(t, made.Create(t.Context(), configMap("d")))
 	require.Len(t, followers[0].written(client.ObjectKey{}), before, "the informer has stopped")
+}
+
+// TestFirstListShowsEarlierWrites writes before the informer sends its first list. The server has no streaming lists, and
+// answers lists that accept any resourceVersion from an old cache.
+func TestFirstListShowsEarlierWrites(t *testing.T) {
+	for name, early := range map[string]bool{"informer created by the read": false, "informer created before the write": true} {
+		t.Run(name, func(t *testing.T) {
+			server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true})
+			require.NoError(t, err)
+			t.Cleanup(server.Close)
+			_, err = server.Put("configmaps", configMap("b"))
+			require.NoError(t, err)
+			server.StallWatches(true)
+			response, err := http.Get(server.URL + "/api/v1/configmaps")
+			require.NoError(t, err)
+			old, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			anyVersion := func(r lwtest.Request) bool { return r.URL.Query().Get("resourceVersion") == "0" }
+			server.Fail(anyVersion, -1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(old)
+			})
+			config := &rest.Config{Host: server.URL, QPS: -1, ContentConfig: jsonOnly}
+			var c client.Client
+			run(t, func() (cache.Cache, error) {
+				reads, err := NewCache(config, cache.Options{})
+				require.NoError(t, err)
+				c, err = ReadYourWrites{}.NewClient(config, client.Options{Cache: &client.CacheOptions{Reader: reads}})
+				require.NoError(t, err)
+				if early {
+					_, err = reads.GetInformer(t.Context(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
+					require.NoError(t, err)
+				}
+				require.NoError(t, c.Create(t.Context(), configMap("a")))
+				require.NoError(t, c.Delete(t.Context(), configMap("b")))
+				return reads, nil
+			})
+			require.NoError(t, c.Get(t.Context(), key, &corev1.ConfigMap{}))
+			require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, &corev1.ConfigMap{})))
+		})
+	}
+}
+
+// Before the first write, the server may answer a first list from its cache, which costs it less.
+func TestFirstListBeforeWritesAcceptsAnyVersion(t *testing.T) {
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}))
+	require.Len(t, server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("resourceVersion") == "0" }), 1)
 }
 
 // If resourceVersions have no order, the client cannot tell whether the store contains a write. Reads must then not wait.

@@ -87,7 +87,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 func (r *recorder) targets(request *http.Request) map[*follower]target {
 	targets := map[*follower]target{}
 	for _, f := range r.client.reads.followers.find(func(*follower) bool { return true }) {
-		if scope, err := f.selected(request.Context()); err == nil { // otherwise, the informer has not requested its first list, which will contain the write
+		if scope, err := f.selected(request.Context()); err == nil { // otherwise, the informer has not requested its first list, which will contain the write; see firstLists
 			if to, ok := scope.target(request.URL.Path); ok {
 				targets[f] = to
 			}
