@@ -68,12 +68,11 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	case c.version != nil:
 		return !doubtful
 	}
-	same, _ := equalValues(old, object)
-	return same
+	return equalValues(old, object)
 }
 
-// equalValues reports whether a == b. ok is false if the values contain a type that does not support ==.
-func equalValues(a, b any) (equal, ok bool) {
+// equalValues reports whether a == b. It returns false if the values contain a type that does not support ==.
+func equalValues(a, b any) bool {
 	defer func() { recover() }() // == panics for such a type
-	return a == b, true
+	return a == b
 }

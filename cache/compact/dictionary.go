@@ -36,10 +36,8 @@ func newCompressor(content []byte, hot *objectCache) *compressor {
 	if err != nil {
 		return nil
 	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderDictRaw(1, content), zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true))
-	if err != nil {
-		return nil
-	}
+	// It cannot fail, because the encoder has accepted the same dictionary.
+	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderDictRaw(1, content), zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true))
 	return &compressor{&dictionary{cache: hot, decoder: decoder}, encoder}
 }
 

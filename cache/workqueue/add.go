@@ -74,9 +74,6 @@ func (q *Queue[K]) dropIdle(e *entry[K]) {
 // makeReady appends a key to the ready keys. Before that, it appends all delayed keys that are due. They were due
 // earlier than this key, but the timer may be late.
 func (q *Queue[K]) makeReady(e *entry[K]) {
-	if e.ready {
-		return
-	}
 	q.promote()
 	q.push(e)
 }
