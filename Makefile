@@ -20,14 +20,15 @@ WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm/...
 # Size limit in kB after brotli of the npm package's WASM module, which make size checks.
 SIZE_BUDGET = 610
 # Size limits in bytes of stripped linux/amd64 programs. make size checks lwcat and a program with one informer.
-LWCAT_BUDGET    = 8800000
+LWCAT_BUDGET    = 8500000
 INFORMER_BUDGET = 7000000
 
-# Packages on which lwcat spends little time. Its releases do not inline their functions, which saves 0.6 MB.
+# lwcat's releases do not inline the functions of packages on which lwcat spends little time, which saves 0.7 MB, and they do
+# not align functions, which saves 0.2 MB. 4 is the length of an instruction on arm64.
 LWCAT_COLD  = runtime net/... crypto/... vendor/... github.com/spf13/... go.yaml.in/... github.com/gorilla/... math/big mime/... os/... \
-	regexp/... log/... text/... encoding/asn1 encoding/csv encoding/pem encoding/base64 encoding/hex time fmt reflect flag syscall sort \
-	path/... io/... context ./transport/... ./cache/catalog ./lw/discovery ./internal/... ./cmd/lwcat
-LWCAT_FLAGS = $(foreach package,$(LWCAT_COLD),-gcflags=$(package)=-l)
+	regexp/... log/... text/... encoding/... strings time fmt reflect flag syscall sort path/... io/... context sync/... \
+	./transport/... ./cache/catalog ./lw/discovery ./internal/... ./cmd/lwcat/...
+LWCAT_FLAGS = -ldflags='-s -w -buildid= -funcalign 4' $(foreach package,$(LWCAT_COLD),-gcflags=$(package)=-l)
 
 # Installs a folder's npm packages if its lock file has changed.
 %/node_modules/.package-lock.json: %/package-lock.json
@@ -371,7 +372,7 @@ mutants: ## list mutations of PACKAGE (default ./lw) that its tests do not detec
 # of the Go module, and FLAGS are additional flags of go build.
 #   $(call stripped,NAME,MODULE,PACKAGE,BUDGET,FLAGS)
 define stripped
-	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' $(5) -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
+	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath $(5) -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
 	@size=$$(wc -c < bin/$(1)-linux-amd64); echo "$(1), linux/amd64, stripped: $$size bytes"; \
 		test $$size -le $(4) || { echo "$(1) exceeds its budget of $(4) bytes"; exit 1; }
 endef
@@ -382,7 +383,7 @@ size-lwcat:
 
 .PHONY: size-informer
 size-informer:
-	$(call stripped,informer,bench,./binary/listwatch,$(INFORMER_BUDGET))
+	$(call stripped,informer,bench,./binary/listwatch,$(INFORMER_BUDGET),-ldflags='-s -w')
 
 .PHONY: size
 size: wasm size-lwcat size-informer ## print the sizes of the WASM module, of lwcat and of a program with an informer; fails if one exceeds its limit; WRITE=1 updates the documents
@@ -400,7 +401,7 @@ release: worker ## write a release to dist/: lwcat for six platforms, the npm ta
 	@rm -rf dist && mkdir dist
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
-		$(GO) build -trimpath -ldflags='-s -w -buildid=' $(LWCAT_FLAGS) -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
+		$(GO) build -trimpath $(LWCAT_FLAGS) -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
 	@# The prepack script would build the files again that the target worker has built.
 	@cd wasm && npm pack --silent --ignore-scripts --pack-destination ../dist
 	@$(NODE) internal/tools/bom/bom.mjs dist
