@@ -268,77 +268,35 @@ func (r *resources) Shutdown() {
 	r.running.Wait()
 }
 
-// For each API group, client-go has a constructor that takes an informer factory. The methods below pass f, so that the
-// groups use this package's informers. Groups without a stable version have no method here.
+// group returns the arguments for client-go's constructor of an API group. Because it passes f as the factory, the groups
+// use this package's informers.
+func (f *factory) group() (internalinterfaces.SharedInformerFactory, string, internalinterfaces.TweakListOptionsFunc) {
+	return f, f.opts.Namespace, f.opts.TweakListOptions
+}
+
+// The following methods replace those of client-go's factory. Groups without a stable version have no method here.
 
 func (f *factory) Admissionregistration() admissionregistration.Interface {
-	return admissionregistration.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+	return admissionregistration.New(f.group())
 }
 
-func (f *factory) Apps() apps.Interface {
-	return apps.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Autoscaling() autoscaling.Interface {
-	return autoscaling.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Batch() batch.Interface {
-	return batch.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Certificates() certificates.Interface {
-	return certificates.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Coordination() coordination.Interface {
-	return coordination.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Core() core.Interface {
-	return core.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Discovery() discovery.Interface {
-	return discovery.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Events() events.Interface {
-	return events.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Flowcontrol() flowcontrol.Interface {
-	return flowcontrol.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Networking() networking.Interface {
-	return networking.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Node() node.Interface {
-	return node.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Policy() policy.Interface {
-	return policy.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Rbac() rbac.Interface {
-	return rbac.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Resource() resource.Interface {
-	return resource.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Scheduling() scheduling.Interface {
-	return scheduling.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
-
-func (f *factory) Storage() storage.Interface {
-	return storage.New(f, f.opts.Namespace, f.opts.TweakListOptions)
-}
+func (f *factory) Apps() apps.Interface                 { return apps.New(f.group()) }
+func (f *factory) Autoscaling() autoscaling.Interface   { return autoscaling.New(f.group()) }
+func (f *factory) Batch() batch.Interface               { return batch.New(f.group()) }
+func (f *factory) Certificates() certificates.Interface { return certificates.New(f.group()) }
+func (f *factory) Coordination() coordination.Interface { return coordination.New(f.group()) }
+func (f *factory) Core() core.Interface                 { return core.New(f.group()) }
+func (f *factory) Discovery() discovery.Interface       { return discovery.New(f.group()) }
+func (f *factory) Events() events.Interface             { return events.New(f.group()) }
+func (f *factory) Flowcontrol() flowcontrol.Interface   { return flowcontrol.New(f.group()) }
+func (f *factory) Networking() networking.Interface     { return networking.New(f.group()) }
+func (f *factory) Node() node.Interface                 { return node.New(f.group()) }
+func (f *factory) Policy() policy.Interface             { return policy.New(f.group()) }
+func (f *factory) Rbac() rbac.Interface                 { return rbac.New(f.group()) }
+func (f *factory) Resource() resource.Interface         { return resource.New(f.group()) }
+func (f *factory) Scheduling() scheduling.Interface     { return scheduling.New(f.group()) }
+func (f *factory) Storage() storage.Interface           { return storage.New(f.group()) }
 
 func (f *factory) Storagemigration() storagemigration.Interface {
-	return storagemigration.New(f, f.opts.Namespace, f.opts.TweakListOptions)
+	return storagemigration.New(f.group())
 }
