@@ -133,7 +133,7 @@ func (s *Server) define(r *resource) {
 func (s *Server) undefine(r *resource) {
 	entries, _ := s.log.At(r.id(), "", s.log.Revision()) // At cannot fail for the latest revision
 	for _, e := range entries {
-		s.log.Delete(r.id(), e.Key, 0, e.Value.withVersion(r, s.log.Revision()+1))
+		s.log.Delete(r.id(), e.Key, e.Value.withVersion(r, s.log.Revision()+1))
 	}
 	s.resources = s.without(r)
 }

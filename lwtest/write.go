@@ -177,7 +177,7 @@ func (s *Server) remove(res *resource, namespace, name string, preconditions fie
 		s.undefine(entry.Value.defines) // deletes the objects before their definition, like kube-apiserver
 	}
 	last := entry.Value.withVersion(res, s.log.Revision()+1)
-	s.log.Delete(res.id(), key, 0, last)
+	s.log.Delete(res.id(), key, last)
 	s.wrote()
 	return last, nil
 }
@@ -299,10 +299,7 @@ func (s *Server) store(res *resource, f fields, owners map[fieldPath]owner) (*ob
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
-	key := res.key(o.namespace, o.name)
-	if _, err := s.log.Create(res.id(), key, o); err != nil { // the object exists
-		s.log.Update(res.id(), key, 0, o)
-	}
+	s.log.Put(res.id(), res.key(o.namespace, o.name), o)
 	if o.defines != nil {
 		s.define(o.defines)
 	}

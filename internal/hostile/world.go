@@ -75,22 +75,21 @@ func (w *World) lock(f func()) {
 	f()
 }
 
-// write creates, updates or deletes an object at the next revision. The caller must hold the lock.
-func (w *World) write(kind revlog.Type, name string) {
-	revision := int(w.log.Revision()) + 1
-	var err error
-	switch kind {
-	case revlog.Created:
-		_, err = w.log.Create(collection, name, revision)
-	case revlog.Updated:
-		_, err = w.log.Update(collection, name, 0, revision)
-	case revlog.Deleted:
-		held, _ := w.log.Get(collection, name)
-		_, err = w.log.Delete(collection, name, 0, held.Value)
-	}
-	if err != nil {
-		panic(err) // the caller chose an object that exists, or a new name
-	}
+// put creates or updates an object at the next revision. The caller must hold the lock.
+func (w *World) put(name string) {
+	w.log.Put(collection, name, int(w.log.Revision())+1)
+	w.wrote()
+}
+
+// delete deletes an object at the next revision. The caller must hold the lock.
+func (w *World) delete(o revlog.Entry[int]) {
+	w.log.Delete(collection, o.Key, o.Value)
+	w.wrote()
+}
+
+// wrote records the resourceVersion of the latest write, and wakes the readers that wait for it.
+func (w *World) wrote() {
+	revision := int(w.log.Revision())
 	w.revisions[w.version(revision)] = revision
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -98,7 +97,7 @@ func (w *World) write(kind revlog.Type, name string) {
 
 func (w *World) create() {
 	w.made++
-	w.write(revlog.Created, fmt.Sprintf(w.names[w.made%len(w.names)], w.made/len(w.names)))
+	w.put(fmt.Sprintf(w.names[w.made%len(w.names)], w.made/len(w.names)))
 }
 
 // entries returns the objects at a revision, sorted by name. The caller must hold the lock.
@@ -116,9 +115,9 @@ func (w *World) Step() {
 	case n < 2 && len(entries) < 40 || len(entries) < 12:
 		w.create()
 	case n < 4:
-		w.write(revlog.Deleted, entries[w.random.IntN(len(entries))].Key)
+		w.delete(entries[w.random.IntN(len(entries))])
 	default:
-		w.write(revlog.Updated, entries[w.random.IntN(len(entries))].Key)
+		w.put(entries[w.random.IntN(len(entries))].Key)
 	}
 }
 
@@ -130,7 +129,7 @@ func (w *World) Pause() (pause time.Duration) {
 
 // remove deletes the object whose name sorts first.
 func (w *World) remove() {
-	w.lock(func() { w.write(revlog.Deleted, w.entries(w.log.Revision())[0].Key) })
+	w.lock(func() { w.delete(w.entries(w.log.Revision())[0]) })
 }
 
 func (w *World) now() (revision int) {

@@ -15,9 +15,6 @@ import (
 
 // Methods return these errors unwrapped.
 var (
-	ErrExists    = errors.New("revlog: the key already exists")
-	ErrNotFound  = errors.New("revlog: the key does not exist")
-	ErrConflict  = errors.New("revlog: the entry does not have the expected revision")
 	ErrCompacted = errors.New("revlog: the revision has been compacted")
 	ErrFuture    = errors.New("revlog: the revision is in the future")
 )
@@ -79,35 +76,24 @@ func (l *Log[V]) Get(name, key string) (Entry[V], bool) {
 	return e, ok
 }
 
-// Create adds an entry. It returns [ErrExists] if the key already exists.
-func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
+// Put creates or replaces an entry, and returns it.
+func (l *Log[V]) Put(name, key string, value V) Entry[V] {
 	c := l.collection(name)
-	if _, ok := c.live[key]; ok {
-		return Entry[V]{}, ErrExists
+	event := Event[V]{Entry: Entry[V]{Key: key, Value: value}}
+	if prev, ok := c.live[key]; ok {
+		event.Type, event.Prev = Updated, prev
 	}
-	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
+	return l.write(c, event)
 }
 
-// Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist. It returns [ErrConflict] if
-// expect is neither zero nor the revision of the entry.
-func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], error) {
+// Delete removes an entry, and reports whether it existed. The deletion event contains last, the final value.
+func (l *Log[V]) Delete(name, key string, last V) bool {
 	c := l.collection(name)
-	prev, err := c.expect(key, expect)
-	if err != nil {
-		return Entry[V]{}, err
+	prev, ok := c.live[key]
+	if ok {
+		l.write(c, Event[V]{Type: Deleted, Entry: Entry[V]{Key: key, Value: last}, Prev: prev})
 	}
-	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
-}
-
-// Delete removes a key. The deletion event contains last, the final value. Delete returns the same errors as
-// [Log.Update].
-func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
-	c := l.collection(name)
-	prev, err := c.expect(key, expect)
-	if err != nil {
-		return Entry[V]{}, err
-	}
-	return l.write(c, Event[V]{Type: Deleted, Entry: Entry[V]{Key: key, Value: last}, Prev: prev}), nil
+	return ok
 }
 
 // At returns the entries at a revision whose keys start with prefix, sorted by key. It returns [ErrCompacted] for a
@@ -193,18 +179,6 @@ func (l *Log[V]) write(c *collection[V], event Event[V]) Entry[V] {
 	}
 	c.events = append(c.events, event)
 	return event.Entry
-}
-
-// expect returns the live entry of a key. If revision is not zero, the entry must have this revision.
-func (c *collection[V]) expect(key string, revision int64) (Entry[V], error) {
-	e, ok := c.live[key]
-	if !ok {
-		return e, ErrNotFound
-	}
-	if revision != 0 && revision != e.Revision {
-		return e, ErrConflict
-	}
-	return e, nil
 }
 
 // after returns the index of the first event after revision.

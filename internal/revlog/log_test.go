@@ -12,9 +12,7 @@ func TestCollectionsShareRevisions(t *testing.T) {
 	l := New[string]()
 	require.EqualValues(t, 1, l.Revision(), "a new log must have revision 1, like an empty etcd")
 	for i, name := range []string{"a", "b", "a"} {
-		e, err := l.Create(name, fmt.Sprint(i), "x")
-		require.NoError(t, err)
-		require.EqualValues(t, i+2, e.Revision)
+		require.EqualValues(t, i+2, l.Put(name, fmt.Sprint(i), "x").Revision)
 	}
 	require.EqualValues(t, 4, l.Revision())
 }
@@ -24,9 +22,7 @@ func TestAdvanceSkipsRevisions(t *testing.T) {
 	l.Advance(9)
 	l.Advance(5)
 	require.EqualValues(t, 9, l.Revision())
-	e, err := l.Create("c", "k", "x")
-	require.NoError(t, err)
-	require.EqualValues(t, 10, e.Revision)
+	require.EqualValues(t, 10, l.Put("c", "k", "x").Revision)
 	require.Empty(t, keys(t, l, "", 9))
 	cursor, err := l.Watch("c", 7)
 	require.NoError(t, err)
@@ -35,39 +31,33 @@ func TestAdvanceSkipsRevisions(t *testing.T) {
 	require.Len(t, events, 1)
 }
 
-func TestRejectedWritesChangeNothing(t *testing.T) {
+func TestPutReplacesExistingEntry(t *testing.T) {
 	l := New[string]()
-	e, err := l.Create("c", "k", "1")
-	require.NoError(t, err)
-	tests := map[string]struct {
-		write func() error
-		want  error
-	}{
-		"create an existing key":           {func() error { _, err := l.Create("c", "k", "2"); return err }, ErrExists},
-		"update a key that does not exist": {func() error { _, err := l.Update("c", "x", 0, "2"); return err }, ErrNotFound},
-		"update at the wrong revision":     {func() error { _, err := l.Update("c", "k", e.Revision+1, "2"); return err }, ErrConflict},
-		"delete a key that does not exist": {func() error { _, err := l.Delete("x", "k", 0, ""); return err }, ErrNotFound},
-		"delete at the wrong revision":     {func() error { _, err := l.Delete("c", "k", e.Revision-1, ""); return err }, ErrConflict},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			require.ErrorIs(t, test.write(), test.want)
-			require.Equal(t, e.Revision, l.Revision())
-			got, ok := l.Get("c", "k")
-			require.True(t, ok)
-			require.Equal(t, e, got)
-		})
-	}
+	first := l.Put("c", "k", "1")
+	second := l.Put("c", "k", "2")
+	require.Equal(t, first.Revision+1, second.Revision)
+	got, ok := l.Get("c", "k")
+	require.True(t, ok)
+	require.Equal(t, Entry[string]{"k", second.Revision, "2"}, got)
+}
+
+func TestDeletingMissingKeyChangesNothing(t *testing.T) {
+	l := New[string]()
+	e := l.Put("c", "k", "1")
+	require.False(t, l.Delete("c", "x", ""), "no such key")
+	require.False(t, l.Delete("x", "k", ""), "no such collection")
+	require.Equal(t, e.Revision, l.Revision())
+	got, ok := l.Get("c", "k")
+	require.True(t, ok)
+	require.Equal(t, e, got)
 }
 
 func TestPrefixSelectsKeysInOrder(t *testing.T) {
 	l := New[string]()
 	for _, key := range []string{"b/2", "a/1", "b/10", "b-/1", "b/1", "c/1"} {
-		_, err := l.Create("c", key, "")
-		require.NoError(t, err)
+		l.Put("c", key, "")
 	}
-	_, err := l.Delete("c", "b/10", 0, "")
-	require.NoError(t, err)
+	require.True(t, l.Delete("c", "b/10", ""))
 	require.Equal(t, []string{"b/1", "b/2"}, keys(t, l, "b/", l.Revision()))
 	require.Equal(t, []string{"b/1", "b/10", "b/2"}, keys(t, l, "b/", l.Revision()-1))
 	require.Equal(t, []string{"a/1", "b-/1", "b/1", "b/2", "c/1"}, keys(t, l, "", l.Revision()))
@@ -76,8 +66,7 @@ func TestPrefixSelectsKeysInOrder(t *testing.T) {
 func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 	l := New[string]()
 	for i := range 5 {
-		_, err := l.Create("c", fmt.Sprint(i), "")
-		require.NoError(t, err)
+		l.Put("c", fmt.Sprint(i), "")
 	}
 	l.Compact(4)
 	l.Compact(3) // does nothing, because revision 4 is already compacted
@@ -104,8 +93,7 @@ func TestSlowCursorLosesCompactedEvents(t *testing.T) {
 	quiet, err := l.Watch("quiet", l.Revision())
 	require.NoError(t, err)
 	for i := range 3 {
-		_, err := l.Create("c", fmt.Sprint(i), "")
-		require.NoError(t, err)
+		l.Put("c", fmt.Sprint(i), "")
 	}
 	_, err = lagging.Next(2)
 	require.NoError(t, err)
@@ -124,8 +112,7 @@ func TestFutureCursorSkipsEarlierEvents(t *testing.T) {
 		c, err := l.Watch("c", ahead)
 		require.NoError(t, err)
 		for i := range 3 {
-			_, err := l.Create("c", fmt.Sprint(i), "")
-			require.NoError(t, err)
+			l.Put("c", fmt.Sprint(i), "")
 		}
 		events, err := c.Next(10)
 		require.NoError(t, err)
@@ -140,8 +127,7 @@ func TestReturnedEventsSurviveCompaction(t *testing.T) {
 	l := New[string]()
 	c, err := l.Watch("c", l.Revision())
 	require.NoError(t, err)
-	_, err = l.Create("c", "k", "v")
-	require.NoError(t, err)
+	l.Put("c", "k", "v")
 	events, err := c.Next(10)
 	require.NoError(t, err)
 	l.Compact(l.Revision())
@@ -164,7 +150,7 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 		model := map[string]Entry[int]{}
 		history := map[int64][]Entry[int]{l.Revision(): nil}
 		for i, op := range ops {
-			apply(l, model, op, i)
+			apply(t, l, model, op, i)
 			if _, ok := history[l.Revision()]; !ok {
 				history[l.Revision()] = sorted(model)
 			}
@@ -185,24 +171,18 @@ func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	})
 }
 
-// apply performs the operation op on the log. If the operation succeeds, apply repeats it on the model.
-func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
+// apply performs the operation op on the log and on the model.
+func apply(t *testing.T, l *Log[int], model map[string]Entry[int], op byte, value int) {
 	key := string('a' + rune(op>>3%8))
 	switch op % 8 {
-	case 0, 1, 2:
-		if e, err := l.Create("c", key, value); err == nil {
-			model[key] = e
-		}
-	case 3, 4:
-		if e, err := l.Update("c", key, 0, value); err == nil {
-			model[key] = e
-		}
+	case 0, 1, 2, 3, 4:
+		model[key] = l.Put("c", key, value)
 	case 5:
-		if _, err := l.Delete("c", key, 0, value); err == nil {
-			delete(model, key)
-		}
+		_, exists := model[key]
+		require.Equal(t, exists, l.Delete("c", key, value))
+		delete(model, key)
 	case 6:
-		l.Create("other", fmt.Sprint(value), value)
+		l.Put("other", fmt.Sprint(value), value)
 	case 7:
 		l.Compact(l.Revision() - int64(op>>3))
 	}
