@@ -3,6 +3,7 @@ package sample
 import (
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -90,15 +91,6 @@ var words = []string{"account", "audit", "batch", "billing", "cache", "cart", "c
 
 func (g generator) word() string { return words[g.IntN(len(words))] }
 
-// upper returns a random word in upper case, for the name of an environment variable.
-func (g generator) upper() string {
-	b := []byte(g.word())
-	for i := range b {
-		b[i] -= 'a' - 'A'
-	}
-	return string(b)
-}
-
 // value returns a random value for a setting: an address, a duration, a number, a key or a name.
 func (g generator) value() string {
 	switch g.IntN(5) {
@@ -124,7 +116,7 @@ func (g generator) template(i int) template {
 		d.args += `,"--` + g.word() + "-" + g.word() + "=" + g.value() + `"`
 	}
 	for range 3 + g.IntN(6) {
-		d.env += `,{"name":"` + g.upper() + "_" + g.upper() + `","value":"` + g.value() + `"}`
+		d.env += `,{"name":"` + strings.ToUpper(g.word()+"_"+g.word()) + `","value":"` + g.value() + `"}`
 	}
 	d.env = d.env[1:] // without the first comma
 	d.resources = `{"limits":{"cpu":"` + g.number(5, 40) + `00m","memory":"` + g.number(128, 4096) + `Mi"},"requests":{"cpu":"` +
