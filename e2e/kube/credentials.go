@@ -75,8 +75,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) 
 	return ca, issue(template, ca)
 }
 
-// writeCredentials writes the certificates, keys and tokens, and creates c.client. Server and client certificates have
-// different CAs, so a test that confuses the CAs fails.
+// writeCredentials writes the certificates, keys and tokens to files that only the current user can read. It also creates
+// c.client. Server and client certificates have different CAs, so a test that confuses the CAs fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -94,7 +94,7 @@ func (c *Cluster) writeCredentials() error {
 	c.Kubeconfig = c.path("kubeconfig")
 	c.AdminToken, c.NobodyToken = rand.Text(), rand.Text()
 	c.client = c.HTTPClient()
-	return writeFiles(map[string][]byte{
+	files := map[string][]byte{
 		c.CAFile:                   c.CAPEM,
 		c.ClientCertFile:           admin.certPEM(),
 		c.ClientKeyFile:            keyPEM(admin.key),
@@ -104,23 +104,19 @@ func (c *Cluster) writeCredentials() error {
 		c.path(clientCAFile):       clientCA.certPEM(),
 		c.path(serviceAccountFile): keyPEM(newKey()),
 		c.path(tokenFile):          c.tokens(),
-	})
-}
-
-// tokens returns a token file for kube-apiserver. Each line contains a token, a user name, a UID and optional groups.
-func (c *Cluster) tokens() []byte {
-	return fmt.Appendf(nil, "%s,admin,admin-uid,\"system:masters\"\n%s,nobody,nobody-uid\n",
-		c.AdminToken, c.NobodyToken)
-}
-
-// writeFiles writes each entry of files to its path. Only the current user can read the new files.
-func writeFiles(files map[string][]byte) error {
+	}
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tokens returns a token file for kube-apiserver. Each line contains a token, a user name, a UID and optional groups.
+func (c *Cluster) tokens() []byte {
+	return fmt.Appendf(nil, "%s,admin,admin-uid,\"system:masters\"\n%s,nobody,nobody-uid\n",
+		c.AdminToken, c.NobodyToken)
 }
 
 // kubeconfig returns a kubeconfig for the user admin. It is written as JSON, which is valid YAML.
