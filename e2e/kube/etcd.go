@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -31,27 +30,22 @@ type Etcd struct {
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()
 	binaries := Binaries(t)
-	for attempt := 1; ; attempt++ {
-		ports, err := freePorts(2)
-		if err != nil {
-			t.Fatal(err)
-		}
+	var e *Etcd
+	err := onFreePorts(2, func(ports []int) error {
 		// Each attempt needs a new folder, because etcd stores its ports with its data.
-		e := newEtcd(binaries, t.TempDir(), ports[0], ports[1])
+		e = newEtcd(binaries, t.TempDir(), ports[0], ports[1])
 		t.Cleanup(e.Kill)
-		err = e.Start(t.Context())
-		if err == nil {
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Logf("end of etcd's log:\n%s", tail(filepath.Join(e.folder, etcdLog)))
-				}
-			})
-			return e
-		}
-		if attempt == portAttempts || !errors.Is(err, errPortTaken) {
-			t.Fatal(err)
-		}
+		return e.Start(t.Context())
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("end of etcd's log:\n%s", tail(filepath.Join(e.folder, etcdLog)))
+		}
+	})
+	return e
 }
 
 func newEtcd(binaries, folder string, clientPort, peerPort int) *Etcd {

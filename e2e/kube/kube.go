@@ -10,7 +10,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,12 +18,8 @@ import (
 	"time"
 )
 
-const (
-	// startTimeout limits the start of each server. A start normally takes a few seconds.
-	startTimeout = 2 * time.Minute
-	// portAttempts is the maximum number of attempts to start a cluster or etcd when other processes take the ports.
-	portAttempts = 3
-)
+// startTimeout limits the start of each server. A start normally takes a few seconds.
+const startTimeout = 2 * time.Minute
 
 // Cluster is a running kube-apiserver with its etcd. The fields must not be changed.
 //
@@ -69,20 +64,19 @@ func New(ctx context.Context, apiServerFlags ...string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range portAttempts {
-		var c *Cluster
-		if c, err = newCluster(ctx, binaries, apiServerFlags); err == nil {
-			return c, nil
-		}
-		if !errors.Is(err, errPortTaken) {
-			break
-		}
+	var c *Cluster
+	err = onFreePorts(3, func(ports []int) (err error) {
+		c, err = newCluster(ctx, binaries, ports, apiServerFlags)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("starting a cluster: %w", err)
 	}
-	return nil, fmt.Errorf("starting a cluster: %w", err)
+	return c, nil
 }
 
-// newCluster tries once to start a cluster. If it fails, it stops the servers and removes all files.
-func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluster, err error) {
+// newCluster tries once to start a cluster on three ports. If it fails, it stops the servers and removes all files.
+func newCluster(ctx context.Context, binaries string, ports []int, flags []string) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {
 		return nil, err
@@ -93,10 +87,6 @@ func newCluster(ctx context.Context, binaries string, flags []string) (_ *Cluste
 			c.Close()
 		}
 	}()
-	ports, err := freePorts(3)
-	if err != nil {
-		return nil, err
-	}
 	c.port = ports[0]
 	c.URL = fmt.Sprintf("https://127.0.0.1:%d", c.port)
 	if err := c.writeCredentials(); err != nil {

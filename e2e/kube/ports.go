@@ -17,6 +17,20 @@ const (
 // errPortTaken means that another process listens on a server's port.
 var errPortTaken = errors.New("another process is using the port")
 
+// onFreePorts calls start with n free ports. If another process takes a port before the server does, it tries again with
+// other ports, up to three times in total.
+func onFreePorts(n int, start func(ports []int) error) error {
+	for attempt := 1; ; attempt++ {
+		ports, err := freePorts(n)
+		if err != nil {
+			return err
+		}
+		if err := start(ports); attempt == 3 || !errors.Is(err, errPortTaken) {
+			return err
+		}
+	}
+}
+
 // freePorts returns n different ports on which no process listens.
 func freePorts(n int) (ports []int, err error) {
 	for range 100 * n {
