@@ -67,7 +67,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	log.Fatal(run())
+	run(context.Background())
 }
 
 // informer has the method that the informers of client-go, the adapter and controller-runtime share.
@@ -76,7 +76,7 @@ type informer interface {
 }
 
 // newInformer returns an informer for ConfigMaps, and a function that runs it.
-func newInformer(config *rest.Config, kind, namespace string) (informer, func() error, error) {
+func newInformer(config *rest.Config, kind, namespace string) (informer, func(context.Context), error) {
 	inNamespace := informers.WithNamespace(namespace)
 	switch kind {
 	case "typed":
@@ -85,7 +85,7 @@ func newInformer(config *rest.Config, kind, namespace string) (informer, func() 
 			return nil, nil, err
 		}
 		i := informers.NewSharedInformerFactoryWithOptions(client, 0, inNamespace).Core().V1().ConfigMaps().Informer()
-		return i, forever(i), nil
+		return i, i.RunWithContext, nil
 	case "dynamic":
 		client, err := dynamic.NewForConfig(config)
 		if err != nil {
@@ -93,14 +93,14 @@ func newInformer(config *rest.Config, kind, namespace string) (informer, func() 
 		}
 		factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
 		i := factory.ForResource(corev1.SchemeGroupVersion.WithResource("configmaps")).Informer()
-		return i, forever(i), nil
+		return i, i.RunWithContext, nil
 	case "adapter":
 		factory, err := adapter.NewSharedInformerFactory(config, 0, nil, inNamespace)
 		if err != nil {
 			return nil, nil, err
 		}
 		i := factory.Core().V1().ConfigMaps().Informer()
-		return i, forever(i), nil
+		return i, i.RunWithContext, nil
 	case "controller-runtime":
 		// With a fixed mapper, controller-runtime need not ask the server for its types.
 		mapper := meta.NewDefaultRESTMapper(nil)
@@ -111,15 +111,7 @@ func newInformer(config *rest.Config, kind, namespace string) (informer, func() 
 		}
 		// The caller adds its handler before it starts the cache, so GetInformer must not wait for objects.
 		i, err := all.GetInformer(context.Background(), &corev1.ConfigMap{}, ctrlcache.BlockUntilSynced(false))
-		return i, func() error { return all.Start(context.Background()) }, err
+		return i, func(ctx context.Context) { log.Fatal(all.Start(ctx)) }, err
 	}
 	return nil, nil, fmt.Errorf("unknown kind of informer %q", kind)
-}
-
-// forever returns a function that runs an informer of client-go.
-func forever(i cache.SharedInformer) func() error {
-	return func() error {
-		i.Run(make(chan struct{}))
-		return nil
-	}
 }
