@@ -100,7 +100,6 @@ func (b *bench) measure(ctx context.Context, contender string) (harness.Figures,
 	}
 	measured["list, CPU time in ms"] = cpuTime(list)
 
-	var rss float64 // in kB
 	watch := command(append(slices.Clone(commands[contender]), "-w")...)
 	output := harness.MustGet(watch.StdoutPipe())
 	harness.Must(watch.Start())
@@ -113,10 +112,7 @@ func (b *bench) measure(ctx context.Context, contender string) (harness.Figures,
 	if err := b.show(ctx, lines); err != nil {
 		return nil, err
 	}
-	status := harness.MustGet(os.ReadFile(fmt.Sprintf("/proc/%d/status", watch.Process.Pid)))
-	_, peak, _ := strings.Cut(string(status), "VmHWM:") // getrusage may instead report the peak of the benchmark's process
-	harness.MustGet(fmt.Sscan(peak, &rss))
-	measured["watch, peak RSS in MB"] = rss / 1024
+	measured["watch, peak RSS in MB"] = harness.PeakRSSOf(watch.Process.Pid) / (1 << 20)
 	_ = watch.Process.Signal(os.Interrupt)
 	_, _ = io.Copy(io.Discard, output) // Wait must not close the pipe while the program still writes to it
 	_ = watch.Wait()                   // its exit code depends on the program

@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -13,7 +12,6 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -178,22 +176,19 @@ func Heap() float64 {
 
 // PeakRSS returns this process's peak RSS in bytes on Linux, and zero elsewhere. It does not use getrusage, because
 // getrusage may report the parent process's peak.
-func PeakRSS() float64 { return memory("VmHWM:") }
+func PeakRSS() float64 { return PeakRSSOf(os.Getpid()) }
+
+// PeakRSSOf is like [PeakRSS], but for another process. That process must still be running.
+func PeakRSSOf(pid int) float64 { return memory(pid, "VmHWM:") }
 
 // RSS returns this process's RSS in bytes on Linux, and zero elsewhere.
-func RSS() float64 { return memory("VmRSS:") }
+func RSS() float64 { return memory(os.Getpid(), "VmRSS:") }
 
-// memory returns a field of /proc/self/status in bytes, or zero if the field is missing. A line of this file looks like
+// memory returns a field of /proc/<pid>/status in bytes, or zero if the field is missing. A line of this file looks like
 // "VmRSS:  1234 kB", where a kB is 1,024 bytes.
-func memory(name string) float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(status) {
-		if fields := bytes.Fields(line); len(fields) == 3 && string(fields[0]) == name {
-			return MustGet(strconv.ParseFloat(string(fields[1]), 64)) * 1024
-		}
-	}
-	return 0
+func memory(pid int, name string) (kB float64) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, value, _ := strings.Cut(string(status), name)
+	_, _ = fmt.Sscan(value, &kB)
+	return kB * 1024
 }
