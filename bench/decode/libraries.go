@@ -18,11 +18,8 @@ import (
 // watched returns a decode function for newDecoder that uses an lw.Client with the given codec.
 func watched[T lw.Keyed](codec lw.Codec[T]) func(string, io.Reader, int, func(T)) {
 	return func(format string, events io.Reader, n int, keep func(T)) {
-		var opts lw.ClientOptions
-		if format == asProtobuf {
-			opts.Protobuf = true
-		}
-		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, &opts))
+		opts := &lw.ClientOptions{Protobuf: format == asProtobuf}
+		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, opts))
 		for event, err := range client.Watch(context.Background(), lw.ListOptions{}) {
 			harness.Must(err)
 			if event.Type != lw.Modified { // the client adds events without an object, such as lw.WatchStarted
