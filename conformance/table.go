@@ -141,11 +141,8 @@ func (c *client) cell(t *trial, o outcome, notes *[]string) string {
 		return o.failed
 	}
 	says := c.Notes[number-1].Says
-	for i, before := range *notes {
-		if before == says {
-			return fmt.Sprintf("%s (%d)", o.failed, i+1)
-		}
+	if !slices.Contains(*notes, says) {
+		*notes = append(*notes, says)
 	}
-	*notes = append(*notes, says)
-	return fmt.Sprintf("%s (%d)", o.failed, len(*notes))
+	return fmt.Sprintf("%s (%d)", o.failed, slices.Index(*notes, says)+1)
 }
