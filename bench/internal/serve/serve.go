@@ -222,9 +222,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // watch sends the events that are ordered while the watch is open. The watch numbers its events from 1, regardless of
 // events that were ordered before.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, mediaType string) {
+	before, _ := s.orders() // before countWatch, because ServeOrder waits for the count
 	s.countWatch(1)
 	defer s.countWatch(-1)
-	before, _ := s.orders()
 	if mediaType == runtime.ContentTypeProtobuf {
 		w.Header().Set("Content-Type", mediaType+";stream=watch")
 	}
