@@ -169,7 +169,7 @@ func printPods(ctx context.Context, url, below string) error {
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	// If ctx was done before lwcat started, Run returns ctx's error.
-	if ctx.Err() != nil && (cmd.ProcessState.ExitCode() == 130 || errors.Is(err, context.Cause(ctx))) {
+	if ctx.Err() != nil && (cmd.ProcessState.ExitCode() == 130 || errors.Is(err, ctx.Err())) {
 		return nil
 	}
 	return err

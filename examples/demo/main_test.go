@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +31,11 @@ func TestResourceVersionsOfEarlierRunsHaveExpired(t *testing.T) {
 		}
 		require.Equal(t, lw.WatchStarted, event.Type)
 	}
+}
+
+// NotifyContext cancels the context with a cause that names the signal.
+func TestInterruptBeforeLwcatStartsIsNoError(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	require.NoError(t, printPods(ctx, "http://localhost", ""))
 }
