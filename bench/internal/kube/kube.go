@@ -4,6 +4,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 
 	"golang.org/x/sync/errgroup"
@@ -31,10 +32,11 @@ func Start(root string, definitions ...string) (*envtest.Environment, error) {
 	}
 	environment := &envtest.Environment{BinaryAssetsDirectory: folder, CRDDirectoryPaths: definitions, ErrorIfCRDPathMissing: true}
 	config, err := environment.Start()
-	if err == nil {
-		config.QPS = -1
+	if err != nil { // the servers may be running, for example if a CustomResourceDefinition is invalid
+		return nil, errors.Join(err, environment.Stop())
 	}
-	return environment, err
+	config.QPS = -1
+	return environment, nil
 }
 
 // CreatePods creates n Pods with up to 16 concurrent requests, and returns their names. It panics if a request fails.
