@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,7 +20,10 @@ func TestLwcatScripts(t *testing.T) {
 	l := newLwcat(t)
 	lwcatscript.Run(t, filepath.Join("..", "cmd", "lwcat", "testdata", "script"), false, func(env *testscript.Env) (*lwcatscript.Server, error) {
 		code, text, err := l.Do(context.Background(), http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"generateName":"script-"}}`)
-		if err != nil || code >= 300 {
+		if err == nil && code >= 300 {
+			err = fmt.Errorf("the server answered %d to the creation of a namespace: %s", code, text)
+		}
+		if err != nil {
 			return nil, err
 		}
 		var namespace struct{ Metadata struct{ Name string } }
