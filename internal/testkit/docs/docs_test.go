@@ -35,7 +35,7 @@ var languages = map[string]string{
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",
 	"html":    "e2e/browser/bundlers.test.mjs",
-	"nginx":   "not tested, except for the Content Security Policy, which e2e/browser/bundlers.test.mjs applies",
+	"nginx":   "e2e/TestNginxRecipe, and e2e/browser/bundlers.test.mjs for the Content Security Policy",
 	"json":    "TestDataBlocksParse",
 	"yaml":    "TestDataBlocksParse",
 	"mermaid": "lw/TestStateDiagram",
