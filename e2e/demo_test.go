@@ -38,7 +38,7 @@ func TestDashboardOfOwnCluster(t *testing.T) {
 	// The path begins with a random secret of 26 characters, which keeps other pages out.
 	url := regexp.MustCompile(`^Dashboard: (http://127\.0\.0\.1:\d+/\w{26}/ui/\?name=\S+)\n$`).FindStringSubmatch(line)
 	require.NotNil(t, url, line)
-	cmd := exec.CommandContext(ctx, "node", "--experimental-websocket", "--test-reporter=spec", "browser/own.mjs")
+	cmd := exec.CommandContext(ctx, "node", "--test-reporter=spec", "browser/own.mjs")
 	cmd.Env = append(os.Environ(), "DASHBOARD="+url[1], "SERVER="+c.URL, "ADMIN="+c.AdminToken, "NODE_EXTRA_CA_CERTS="+c.CAFile)
 	output, err = cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)
