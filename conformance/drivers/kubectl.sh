@@ -2,8 +2,8 @@
 # Driver for kubectl get --watch. KUBECTL is the program. It also needs jq.
 kubectl=${KUBECTL:-kubectl}
 "$kubectl" version --client -o json | jq -c '{type: "CLIENT", version: .clientVersion.gitVersion}'
-# The suite kills only one process, which must be kubectl. So jq reads from a named pipe, and ends with kubectl. kubectl
-# prints each page of a long list as one object.
+# The suite measures the memory of only one process, which must be kubectl. So jq reads from a named pipe. kubectl prints
+# each page of a long list as one object.
 pipe=$(mktemp -u) && mkfifo "$pipe"
 {
 	rm "$pipe"
