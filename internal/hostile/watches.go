@@ -51,7 +51,7 @@ func wrongWatches() []Scenario {
 			}), follow)},
 		{Name: "odd-versions", Does: "sends events with malformed resourceVersions such as 00, -5 and 1e9", Source: versions, Lies: true,
 			serve: watches(send(modified(nth), "00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", "\t"), pause(3*time.Second))},
-		{Name: "version-zero", Does: "ends each watch after 20 seconds with a bookmark at resourceVersion 0 and then deletes an object", Source: versions, Lies: true, Restart: true,
+		{Name: "version-zero", Does: "ends each watch after 21 seconds with a bookmark at resourceVersion 0 and then deletes an object", Source: versions, Lies: true, Restart: true,
 			serve: watches(every(21*time.Second, send(Bookmark("0", "")), func(c *call) { c.remove() }, stop))},
 		{Name: "no-version", Does: "closes each watch after one event without a resourceVersion", Source: versions, Lies: true,
 			serve: watches(replace(`,"resourceVersion":"1"`, ""), send(modified("1")))},
