@@ -20,7 +20,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	// The command `env` finds lwcat in the script's PATH, which differs from the test's PATH.
 	cmd := exec.Command("env", append([]string{"lwcat"}, args[1:]...)...)
 	cmd.Dir = ts.Getenv("WORK")
-	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "GORACE", "TESTSCRIPT_COMMAND"} {
+	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "GORACE"} {
 		cmd.Env = append(cmd.Env, variable+"="+ts.Getenv(variable))
 	}
 	stdout, err := os.Create(ts.MkAbs(name + ".out"))
