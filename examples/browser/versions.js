@@ -2,7 +2,7 @@
 // keep past versions for some minutes. Versions opens no watch, because browsers allow only six connections to an
 // HTTP/1.1 server.
 
-import { RequestError, get } from './request.js'
+import { RequestError, get, messageOf } from './request.js'
 
 /**
  * @import { Item } from './listwatch/index.js'
@@ -73,7 +73,8 @@ export class Versions {
   async #loadPending() {
     this.#busy = true
     for (const [version, how] of this.#pending) { // includes versions added during the loop
-      const answer = await this.#load(version, how)
+      // For example, an item may have no metadata. An exception would leave #busy set, so no other version would load.
+      const answer = await this.#load(version, how).catch(malformed)
       if (this.#ended.signal.aborted) return
       this.#pending.delete(version)
       this.#loaded.set(version, answer)
@@ -144,6 +145,9 @@ function drop(map, most) {
     map.delete(key)
   }
 }
+
+/** @type {(error: unknown) => Result} */
+const malformed = (error) => ({ reason: `the response is malformed: ${messageOf(error)}` })
 
 /** @type {(answer: Result, version: string) => boolean} */
 const isAt = ({ object }, version) => object?.metadata?.resourceVersion === version

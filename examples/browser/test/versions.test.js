@@ -63,6 +63,7 @@ const failures = {
   'the server answered 502': [() => new Response('<html>', { status: 502 }), { current: true }],
   'the server did not answer: Failed to fetch': [() => { throw new TypeError('Failed to fetch') }, { current: true }],
   'the response is not a JSON object': [() => new Response('<html>'), { current: true }],
+  'the response is malformed: list.items?.find is not a function': [() => json({ items: {} }), { asOf: '7' }],
 }
 for (const [reason, [respond, how]] of Object.entries(failures)) {
   test(`a failed request is reported with the reason: ${reason}`, async (t) => {
