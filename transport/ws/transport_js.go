@@ -44,7 +44,10 @@ func (t *transport) Open(ctx context.Context, req *lw.Request) (*lw.Response, er
 	// This request over HTTP shows why the handshake failed. It must end soon, because Firefox reports a response only
 	// after its first byte or its end.
 	probe := *req
-	query, _, _ := strings.Cut(req.Query, "&timeoutSeconds=") // lw adds the timeout last
+	query := req.Query
+	if end := strings.LastIndex(query, "&timeoutSeconds="); end >= 0 { // lw adds the timeout last
+		query = query[:end]
+	}
 	probe.Query = query + "&timeoutSeconds=2"
 	for range 2 {
 		b, err := t.dial(ctx, req)

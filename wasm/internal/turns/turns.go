@@ -145,7 +145,10 @@ func (w *watch) take() (*Slot, *lw.Request, error) {
 	}
 	slot, err = w.of.Take(w.ctx, true)
 	brief := *w.req
-	query, _, _ := strings.Cut(w.req.Query, "&timeoutSeconds=") // lw adds the timeout last
+	query := w.req.Query
+	if end := strings.LastIndex(query, "&timeoutSeconds="); end >= 0 { // lw adds the timeout last
+		query = query[:end]
+	}
 	brief.Query = query + "&timeoutSeconds=2"
 	return slot, &brief, err
 }

@@ -181,6 +181,16 @@ func TestWaitingWatchRequestsShortTimeout(t *testing.T) {
 	})
 }
 
+// A raw path can contain timeoutSeconds, too.
+func TestWaitingWatchKeepsRawQuery(t *testing.T) {
+	s, far := newSlots(0, 0), &server{replies: []reply{{text: "x\n"}}}
+	transport := &Transport{HTTP: far, Take: s.take, Waits: func() { s.free <- struct{}{} }}
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/things", Query: "a=1&timeoutSeconds=9&watch=1&timeoutSeconds=83", Watch: true})
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Equal(t, []string{"a=1&timeoutSeconds=9&watch=1&timeoutSeconds=2"}, far.queries)
+}
+
 func TestEndOfTurnClosesWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1, 5*time.Second)
