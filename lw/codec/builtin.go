@@ -14,6 +14,9 @@ import (
 // type is not built in, or if the type is cluster-scoped and namespace is not empty.
 func ResourceOf(object any, namespace string) (lw.Resource, error) {
 	t := reflect.TypeOf(object)
+	if t == nil {
+		return lw.Resource{}, errors.New("codec: nil is not a pointer to a built-in Kubernetes type; pass a pointer such as &corev1.Pod{}")
+	}
 	var b *builtin.Resource
 	if t.Kind() == reflect.Pointer {
 		b = builtinOf(t.Elem())

@@ -140,3 +140,8 @@ func TestTypeMustBeAPointer(t *testing.T) {
 		require.ErrorContains(t, Into(object, pointer), "expected a pointer to a struct, found another type")
 	}
 }
+
+func TestResourceOfNilIsAnError(t *testing.T) {
+	_, err := ResourceOf(nil, "shop")
+	require.EqualError(t, err, "codec: nil is not a pointer to a built-in Kubernetes type; pass a pointer such as &corev1.Pod{}")
+}
