@@ -404,7 +404,10 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, maxDiscovery))
+	text, err := io.ReadAll(io.LimitReader(body, maxDiscovery+1)) // one more byte shows that the list is too large
+	if err == nil && len(text) > maxDiscovery {
+		err = &jsonscan.SyntaxError{Offset: maxDiscovery, Expected: "a resource list of at most 8 MiB", Found: "a larger one", Err: ErrTooLarge}
+	}
 	if err != nil {
 		return "", err
 	}

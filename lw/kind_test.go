@@ -170,3 +170,10 @@ func TestMetadataLists(t *testing.T) {
 		})
 	}
 }
+
+// A resource list above the limit must not look like a broken connection.
+func TestTooLargeResourceListIsReported(t *testing.T) {
+	events, _ := customEvents(t, "", answer{body: customList("Widget", "5", "a")}, answer{body: expiredEvent},
+		answer{body: customList("Gadget", "9", "b")}, answer{body: resourceList(strings.Repeat("x", maxDiscovery))})
+	require.Equal(t, "INTERRUPTED malformed response at byte 8388608: expected a resource list of at most 8 MiB, found a larger one @5", events[len(events)-1])
+}
