@@ -47,3 +47,19 @@ func TestEventTypeString(t *testing.T) {
 	require.Equal(t, "UNKNOWN", EventType(0).String())
 	require.Equal(t, "UNKNOWN", EventType(len(eventNames)).String())
 }
+
+func TestEachObjectOfAFailedListIsChargedOnce(t *testing.T) {
+	for name, second := range map[string]string{"repeated object": podList("5", "", "a"), "inconsistent page": podList("6", "", "c")} {
+		t.Run(name, func(t *testing.T) {
+			s := &scriptedTransport{answers: []answer{{body: podList("5", "next", "a", "b")}, {body: second}}}
+			client, opts := s.client(t, Pods("")), &Options{PageSize: 4, NoStreamingList: true}
+			e := engine[*Object]{
+				ctx: t.Context(), source: client, opts: opts, trace: new(Trace), machine: newMachine(opts, "", false, client.Source().support()),
+				yield: func(event Event[*Object]) bool { return event.Type != Interrupted },
+			}
+			require.True(t, e.request())
+			require.False(t, e.request())
+			require.Equal(t, 3, e.machine.policy.small)
+		})
+	}
+}

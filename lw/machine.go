@@ -199,12 +199,12 @@ func (m *machine) checked(now moment, r *response) (meaning, error) {
 // faulty server could send such pages forever. A few empty pages are normal, because some servers filter the objects of a
 // page after they have limited its size. So empty pages fail the list only when the budget is used up.
 func (m *machine) page(now moment, r *response) (meaning, error) {
+	m.count(r.objects) // also if the page fails the list
 	if m.token == "" {
 		m.listVersion = r.version
 	} else if m.listVersion != r.version {
 		return nothing, errInconsistentPages
 	}
-	m.count(r.objects)
 	repeated := m.repeats(r)
 	if m.token != "" && (repeated || r.objects == 0) {
 		m.policy.spend(now)

@@ -131,7 +131,7 @@ type engine[T Keyed] struct {
 	done        bool      // whether the caller stopped iterating or ctx is done
 
 	// The request in progress.
-	objects   int  // number of objects on the current page
+	objects   int  // number of objects on the unfinished page
 	receiving bool // whether the request failed in the middle of an object; see machine.afterStreamingList
 }
 
@@ -209,7 +209,7 @@ func (e *engine[T]) list() error {
 	if check && e.objects == 0 && page.Continue == "" && e.held.Verify != nil { // only the last page can show an empty collection
 		r.refuted = !e.held.Verify(nil)
 	}
-	r.version, r.token, r.objects = page.ResourceVersion, page.Continue, e.objects
+	r.version, r.token, r.objects, e.objects = page.ResourceVersion, page.Continue, e.objects, 0 // the page is finished
 	meaning, err := e.machine.event(e.now(), &r)
 	if meaning == complete {
 		e.endList()
