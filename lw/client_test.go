@@ -368,6 +368,7 @@ func TestStatusErrors(t *testing.T) {
 	e = read(502, "Wed, 21 Oct 2026 07:28:00 GMT", strings.Repeat("x", 1000))
 	require.Zero(t, e.RetryAfter)
 	require.Len(t, e.Message, 200)
+	require.Equal(t, strings.Repeat("x", 199), read(502, "", strings.Repeat("x", 199)+"é").Message, "a character must not be cut")
 	e = read(410, "", `{"kind":"Status","reason":"Expired","code":410,"details":{"name":"n","group":"g","kind":"k","retryAfterSeconds":2}}`)
 	require.Equal(t, &StatusError{Code: 410, Reason: "Expired", Name: "n", Group: "g", Kind: "k", RetryAfter: 2 * time.Second}, e)
 	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a Retry-After header of zero must be ignored")

@@ -207,7 +207,7 @@ func firstLine(text string) string {
 	if end := strings.IndexFunc(text, func(r rune) bool { return r < ' ' }); end >= 0 {
 		text = text[:end]
 	}
-	return text[:min(len(text), 200)]
+	return strings.ToValidUTF8(text[:min(len(text), 200)], "") // without a part of a character at the end
 }
 
 // int32Of returns v, clamped to the range of an int32, which is the type of all integers in a Status.

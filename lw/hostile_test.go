@@ -291,6 +291,7 @@ func TestTruncatesLargeStatuses(t *testing.T) {
 	require.ErrorIs(t, textScanner(nil).status(&Scanned{body: []byte(largest)}), ErrExpired)
 
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
+	require.Equal(t, `"`+strings.Repeat("x", 31)+`…"`, shorten([]byte(strings.Repeat("x", 31)+"é")))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
 	requireEnd(t, server, "", 0, &Options{NoStreamingList: true}, &jsonscan.SyntaxError{Offset: 1010, Expected: "a list with items",

@@ -211,7 +211,7 @@ func (s scanner) stringField(field *span, start int, expected string) {
 func shorten(text []byte) string {
 	const most = 32
 	if len(text) > most {
-		return "\"" + string(text[:most]) + "…\""
+		return "\"" + strings.ToValidUTF8(string(text[:most]), "") + "…\"" // without a part of a character at the end
 	}
 	return "\"" + string(text) + "\""
 }
