@@ -201,7 +201,8 @@ func (s *support) streamFailed(err error) {
 		s.stopStreams()
 		return
 	}
-	s.streams.Store(max(s.streams.Load(), 0) + 1)
+	for n := s.streams.Load(); !s.streams.CompareAndSwap(n, max(n, 0)+1); n = s.streams.Load() {
+	}
 }
 
 // stopStreams makes all streams that use this record request ordinary lists.

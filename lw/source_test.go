@@ -3,6 +3,7 @@ package lw
 import (
 	"context"
 	"iter"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +48,19 @@ func TestOnlyWrappersThatPassReuseOnReuseObjects(t *testing.T) {
 	require.Same(t, held, list(func(c *Client[*Object]) ListerWatcher[*Object] { return c }))
 	require.NotSame(t, held, list(func(c *Client[*Object]) ListerWatcher[*Object] { return &wrapper{c, false} }))
 	require.Same(t, held, list(func(c *Client[*Object]) ListerWatcher[*Object] { return &wrapper{c, true} }))
+}
+
+func TestConcurrentStreamFailuresAreAllCounted(t *testing.T) {
+	const each = 100_000
+	var server support
+	var streams sync.WaitGroup
+	for range 4 {
+		streams.Go(func() {
+			for range each {
+				server.streamFailed(errReset)
+			}
+		})
+	}
+	streams.Wait()
+	require.EqualValues(t, 4*each, server.streams.Load())
 }
