@@ -340,7 +340,7 @@ func TestRetryAfterHasJitter(t *testing.T) {
 	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a fallback must obey Retry-After")
 }
 
-// After ten requests with Retry-After in a row, the backoff also applies.
+// After ten responses with Retry-After without a reset, the backoff also applies.
 func TestRepeatedRetryAfterGrows(t *testing.T) {
 	overloaded := &StatusError{Code: 429, RetryAfter: time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
@@ -356,7 +356,7 @@ func TestRepeatedRetryAfterGrows(t *testing.T) {
 	}
 	r.opens().receives("8")
 	r.closes()
-	require.Equal(t, time.Second, wait(), "a healthy watch must reset the count of consecutive Retry-After responses")
+	require.Equal(t, time.Second, wait(), "a healthy watch must reset the count of Retry-After responses")
 }
 
 func TestRetryAfterIsCapped(t *testing.T) {
