@@ -163,7 +163,8 @@ const pollEvery = 100 * time.Millisecond
 const showWithin = 5 * time.Second
 
 // startWithin is how long play waits for the driver's first request. On a busy machine, a client may take that long to
-// start. A client that cannot send a request to the misbehaving server only has to connect, for which play waits less.
+// start. If the server freezes connections, a request may never arrive, so play waits only connectWithin, which is long
+// enough to connect.
 const (
 	startWithin   = 3 * time.Minute
 	connectWithin = 30 * time.Second
@@ -199,7 +200,7 @@ func play(ctx context.Context, t *trial, hostileFor time.Duration, start driver,
 	for end := time.Now().Add(limit); r.requested() == 0 && time.Now().Before(end) && !r.over(ctx); {
 		wait(ctx, pollEvery)
 	}
-	if t.rebuild == nil {
+	if t.rebuild == nil { // a rebuild, below, has an outage of its own
 		// A client that uses streaming lists sends no other watch until its connection breaks. Break the connection
 		// once, because otherwise the trial would not cover ordinary watches.
 		r.disturb(ctx, server, 3*time.Second)

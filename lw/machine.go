@@ -304,7 +304,7 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	if bookmark {
 		m.server.bookmarks.Store(true)
 	}
-	if version == "" && bookmark || version != "" && version == m.version { // a repeated bookmark proves nothing
+	if version == "" && bookmark || version != "" && version == m.version { // without a resourceVersion or with the known one, it proves nothing
 		return live, nil
 	}
 	m.news, m.short, m.suspect = true, 0, 0
@@ -447,7 +447,8 @@ func (m *machine) afterList(f fault, err error) (immediate bool) {
 	case f == expired && m.token != "" && !whole: // the continue token has expired
 		whole, immediate = true, true
 	case f == expired, f == badVersion, statusCode(err) == 400 && from != "" && from != "0":
-		// 400 may mean that the saved resourceVersion came from another server.
+		// 400 may mean that the saved resourceVersion came from another server. After a decreased resourceVersion, the list waits
+		// for the backoff, because a server that lags behind needs time.
 		from, immediate = "", from != "" && err != errVersionRegressed
 	case err == errNoProgress, err == errInconsistentPages:
 		whole = true

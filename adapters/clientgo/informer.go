@@ -231,8 +231,8 @@ type Extras struct {
 	// [lw.Stale].
 	//
 	// Use a separate folder for each cluster, each program and each transform. Several processes of the same
-	// program may share a folder. Delete the folder when a transform changes. The saved objects may contain
-	// Secrets.
+	// program may share a folder. Delete the folder when a transform changes. A transform must accept its own results,
+	// because it runs again when the objects are restored. The saved objects may contain Secrets.
 	StateDir string
 
 	// Random returns numbers in [0, 1) for the jitter of delays and timeouts. A test can use a seeded source to make

@@ -24,9 +24,9 @@ const saveInterval = time.Minute
 // keepState restores an informer's objects from its file and then saves them every saveInterval. The caller must
 // call stop after the informer has stopped, so that the last save contains the last event.
 //
-// The file name depends on everything that changes the saved objects: the server, the collection, the selectors, the Go
-// type, the fields and DropManagedFields. It also depends on Compress, because an informer with Compress could not
-// restore saved protobuf.
+// The file name depends on what changes the saved objects: the server, the collection, the selectors, the Go type, the
+// fields and DropManagedFields, but not the transform, because functions cannot be compared. It also depends on Compress,
+// because an informer with Compress could not restore saved protobuf.
 func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
 	// A type prints as "*v1.Pod", so origin also contains the package path. Only the struct has one, not the pointer.
 	origin := fmt.Sprintln(c.server, c.path, c.query,
@@ -53,7 +53,8 @@ func keepState(ctx context.Context, i *informer, c *collection) (stop func()) {
 	}
 }
 
-// parse decodes a saved object and applies the transform again.
+// parse decodes a saved object and applies the transform, because the file contains the object before the transform if its
+// result has another Go type. Otherwise the transform receives its own result.
 func (c *objectCodec) parse(text []byte) (*object, error) {
 	if isJSON(text) || !c.protobuf() {
 		parsed, err := lw.ParseObject(text)

@@ -67,7 +67,7 @@ func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Ob
 
 // follow adds a handler that sends the collection's changes to the loop. The caller must hold the catalog's lock.
 func (s *subscriber) follow(n *collection) {
-	if n.settings.hidden {
+	if n.settings.hidden { // no loop unsubscribes from it, because sorted omits it
 		return
 	}
 	of := n.info.Type

@@ -286,7 +286,7 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 			n.catalog.limit(event.Object.Size())
 		case lw.ListStarted, lw.Restored, lw.Synced, lw.WatchStarted, lw.Interrupted:
 			n.observe(event, in)
-			if event.Type != lw.ListStarted {
+			if event.Type != lw.ListStarted { // even after a failure, because the retries of one type must not hold up the others
 				free()
 			}
 		}
@@ -356,6 +356,7 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	}
 	slices.Sort(denied)
 	n.denied, n.probed = denied, true
+	// The objects of a deleted namespace must go, too, even if the catalog did not follow this namespace.
 	outdated := func(object Packed) bool { return next.clients[object.GetNamespace()] == nil && !next.mayHave(object) }
 	if len(next.clients) > 0 && (!slices.Equal(next.namespaces(), in.namespaces()) || slices.ContainsFunc(n.Store().List(), outdated)) {
 		n.use(next)
@@ -383,7 +384,7 @@ func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied 
 			all := n.scopeOf(TypeInfo{Type: Type{Resource: "namespaces"}, Version: "v1"}, "")
 			var err error
 			if candidates, err = n.catalog.names(ctx, all.clients[""], 0); err != nil {
-				candidates = in.namespaces() // the list may lack namespaces that still exist
+				candidates = in.namespaces() // the list failed, so check only the namespaces that are already followed
 			} else {
 				exist = map[string]bool{}
 			}

@@ -18,7 +18,7 @@ export async function course(cluster, page, transport) {
 
   await page.evaluate(() => globalThis.stage.setToken('all', 'second'))
   await cluster.revoke({ token: 'first' })
-  await cluster.end() // the open watch would continue with the revoked token
+  await cluster.end() // closes the watches cleanly; the open watch would continue with the revoked token
   await cluster.write({ n: 50, seed: 21 })
   assert.equal((await equal(cluster, page)).has.lists, 1, 'a revoked token must not cause a relist')
 

@@ -34,6 +34,7 @@ export function windows(name) {
             tabs.push(tab)
           }
           await create('b')
+          // Without WebSockets, the watches take turns on two connections, so changes arrive late. HTTP/2 would help.
           for (const tab of tabs) {
             await tab.page.bringToFront() // browsers do not render hidden tabs
             await tab.rows('shop/a', 'shop/b')

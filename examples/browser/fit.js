@@ -15,8 +15,8 @@ const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width
  * @param {number} available in pixels
  * @param {string[]} [chosen] the ids of the columns that the user has chosen; by default all
  * @returns {{ hidden: boolean[], stacked: number, width: number, tracks: string }} `hidden` tells for each column whether it
- * is hidden. `stacked` is the index of the hidden namespace column, or -1. `width` is the smallest width of the other
- * columns in pixels, and `tracks` is their grid-template-columns in CSS.
+ * is hidden. `stacked` is the index of the namespace column if it was hidden for lack of width, or else -1. `width` is the
+ * smallest width of the table in pixels: the other columns and the padding. `tracks` is the columns' grid-template-columns.
  */
 export function fit(columns, available, chosen = []) {
   const hidden = columns.map((column) => !isChosen(chosen, column))

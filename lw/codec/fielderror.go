@@ -11,8 +11,8 @@ import (
 // omits the errors of custom UnmarshalJSON methods, because these errors may quote values.
 type fieldError struct {
 	field    string // a path for [lw.Object.Get], or "" for the object itself
-	expected string // the Go type of the field, for example "int32"
-	found    string // the type of the JSON value, for example "a string"
+	expected string // usually the Go type of the field, for example "int32"; for the object itself, its apiVersion and kind
+	found    string // usually the type of the JSON value, for example "a string"
 }
 
 func (e *fieldError) Error() string {

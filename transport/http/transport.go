@@ -120,8 +120,8 @@ func (t *Transport) Format(f fmt.State, _ rune) {
 // errNotUpgraded reports that the server or a proxy ignored the request to switch protocols.
 var errNotUpgraded = fmt.Errorf("http: the server or a proxy does not support the requested protocol: %w", errors.ErrUnsupported)
 
-// do sends a request with additional headers. Status 206 is an error, and so is every status except 101 and 2xx. do also
-// returns the secrets in the request, so that the caller can redact them.
+// do sends a request with additional headers. Status 206 is an error (see errPartial), and so is every status except 101
+// and 2xx. do also returns the secrets in the request, so that the caller can redact them.
 func (t *state) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, redact.Secrets, error) {
 	request, err := t.request(ctx, req, header)
 	if err != nil {
@@ -169,12 +169,12 @@ func (t *state) request(ctx context.Context, req *lw.Request, header http.Header
 	return request, nil
 }
 
-// attempt is the http.RoundTripper for one call to Open, including its redirects. It adds credentials to requests, but
+// attempt is the http.RoundTripper for one call of do, including its redirects. It adds credentials to requests, but
 // only to requests for the server's own origin.
 type attempt struct {
 	transport *state
 	secrets   redact.Secrets // secrets of the transport and all tokens that this call sent
-	renewed   bool           // the credentials were renewed after a failure, which happens at most once per call to Open
+	renewed   bool           // the credentials were renewed after a failure, which happens at most once per call of do
 }
 
 // RoundTrip sends a request, and retries it once if new credentials may help.
