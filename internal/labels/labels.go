@@ -11,9 +11,11 @@ type Selector []requirement
 
 // requirement is a condition on a label.
 type requirement struct {
-	key      string
-	operator string // "", "=", "==", "!=", "in", "notin", "<" or ">"; "" requires only that the label exists; the ones with = and in all compare with values
-	negate   bool   // inverts the condition
+	key string
+	// operator is "", "=", "==", "!=", "in", "notin", "<" or ">". "" requires only that the label exists. All others except
+	// "<" and ">" compare with values.
+	operator string
+	negate   bool // inverts the condition
 	values   []string
 	limit    int64 // operand of "<" and ">"
 }
