@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,7 +132,10 @@ func (c *collection) informer(transport lw.Transport) (*cache.Informer[*row], er
 
 // warn sends a warning of the stream to the host. The pages log it, because nobody reads the console of a shared worker.
 func (c *collection) warn(msg string, args ...any) {
-	cause, _ := args[1].(string) // args starts with "cause" and its text
+	cause, _ := args[1].(string)            // args starts with "cause" and its text
+	if slices.Contains(args, any("stop")) { // a stopped collection does not retry, so its warning must not be omitted
+		cause = ""
+	}
 	c.send(warning, forJS(jsx.LogText(msg, append(args, "url", c.url)...)), cause)
 }
 
