@@ -138,8 +138,7 @@ func (s *connection) printTypes(ctx context.Context, out io.Writer) error {
 	const format = "%-40s %-12s %-32s %-10v %s\n"
 	fmt.Fprintf(out, format, "NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
 	for _, r := range all.Names() {
-		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")
-		fmt.Fprintf(out, format, output.Plain(r.Name), output.Plain(strings.Join(r.ShortNames, ",")), output.Plain(version), r.Namespaced, output.Plain(r.Kind))
+		fmt.Fprintf(out, format, output.Plain(r.Name), output.Plain(strings.Join(r.ShortNames, ",")), output.Plain(strings.TrimPrefix(r.Group+"/"+r.Version, "/")), r.Namespaced, output.Plain(r.Kind))
 	}
 	return errDone
 }

@@ -58,6 +58,8 @@ func (c *config) connect(stderr io.Writer) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	// HTTP/1.1 takes less CPU time, but hundreds of watches should share connections.
+	config.HTTP.DisableHTTP2 = !slices.Contains(c.resources.names, everything)
 	http, err := lwhttp.New(config.Server, config.HTTP)
 	if err != nil {
 		return nil, err

@@ -304,7 +304,7 @@ func (o *Options) newRoundTrippers(f files, server *url.URL) (*roundTrippers, er
 	if err != nil {
 		return nil, err
 	}
-	toServer, toOthers := newTransport(trusted, toProxy, o.DisableCompression), newTransport(bare, toProxy, o.DisableCompression)
+	toServer, toOthers := newTransport(trusted, toProxy, o), newTransport(bare, toProxy, o)
 	if proxy, err := toProxy(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
 		// If DialTLSContext is set, net/http uses TLSClientConfig only for the server. Otherwise, net/http would also use the
 		// server's ServerName, client certificate and HTTP/2 for an HTTPS proxy.
@@ -322,15 +322,15 @@ var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15
 
 // newTransport returns a transport with the timeouts of http.DefaultTransport. Its limit on response headers is lower
 // than the 10 MiB of net/http, to bound the memory that a hostile server can use.
-func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error), uncompressed bool) *http.Transport {
+func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error), o *Options) *http.Transport {
 	return &http.Transport{
 		Proxy:                  proxy,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
 		TLSClientConfig:        config,
-		ForceAttemptHTTP2:      true,
+		ForceAttemptHTTP2:      !o.DisableHTTP2,
 		HTTP2:                  pings,
-		DisableCompression:     uncompressed,
+		DisableCompression:     o.DisableCompression,
 		MaxIdleConnsPerHost:    8, // lists run concurrently with watches and need separate connections
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,

@@ -79,6 +79,7 @@ func TestBadOptions(t *testing.T) {
 		"Client and ServerName":         {server, lwhttp.Options{Client: client, ServerName: "x"}, "if Client is set, configure TLS"},
 		"Client and InsecureSkipVerify": {server, lwhttp.Options{Client: client, InsecureSkipVerify: true}, "if Client is set, configure TLS"},
 		"Client and DisableCompression": {server, lwhttp.Options{Client: client, DisableCompression: true}, "if Client is set, configure TLS"},
+		"Client and DisableHTTP2":       {server, lwhttp.Options{Client: client, DisableHTTP2: true}, "if Client is set, configure TLS"},
 		"Client and Proxy":              {server, lwhttp.Options{Client: client, Proxy: "http://127.0.0.1:1"}, "if Client is set, configure TLS"},
 		"Client with a timeout":         {server, lwhttp.Options{Client: &http.Client{Timeout: time.Hour}}, "would end every watch"},
 	}

@@ -104,3 +104,13 @@ func TestClientCertificate(t *testing.T) {
 		})
 	}
 }
+
+func TestHTTP2CanBeDisabled(t *testing.T) {
+	server := serve(t, certs.NewAuthority(t).Config(t, loopback), func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) })
+	for _, disabled := range []bool{false, true} {
+		opts := &lwhttp.Options{InsecureSkipVerify: true, DisableHTTP2: disabled}
+		proto, err := get(t, connect(t, server, opts), pods)
+		require.NoError(t, err)
+		require.Equal(t, map[bool]string{false: "HTTP/2.0", true: "HTTP/1.1"}[disabled], proto)
+	}
+}

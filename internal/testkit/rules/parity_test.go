@@ -32,6 +32,7 @@ var alone = map[string]map[string]string{
 		"Credential.CertData":        "same reason as Credential",
 		"Credential.KeyData":         "same reason as Credential",
 		"Options.DisableCompression": "browsers always request compression",
+		"Options.DisableHTTP2":       "browsers choose the protocol",
 		"Options.Credentials":        "native clients store cookies only in the jar of Options.Client",
 		"Options.Format":             "fmt would make the WASM module too large",
 		"Credential.Format":          "same reason as Options.Format",
