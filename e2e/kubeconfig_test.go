@@ -32,7 +32,7 @@ func TestKubeconfig(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 		return path
 	}
-	// plugin returns a user whose plugin is the program cat. It prints a file with the given credentials.
+	// plugin returns a user whose credential plugin is cat, which prints a file with the given credentials.
 	plugin := func(status map[string]string) map[string]any {
 		text, err := json.Marshal(map[string]any{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status})
 		require.NoError(t, err)

@@ -465,8 +465,8 @@ func (d *watchdog) resume(limit time.Duration) {
 	d.limit.Store(int64(limit)) // must be the last statement, because check reads limit first
 }
 
-// interval returns the time until the next check. A request with a short idle timeout is checked more often, so that it
-// ends at most a quarter of this timeout too late.
+// interval returns the time until the next check. It is at most a quarter of the idle timeout, so that a request with a
+// short timeout does not end much too late.
 func (d *watchdog) interval() time.Duration {
 	return min(time.Duration(d.limit.Load())/4, maxInterval)
 }

@@ -210,8 +210,8 @@ export class Mirror {
   }
 
   /**
-   * Begins again without a watch. After a crash, the cause explains why. There is none after retry(), because an application
-   * would show the old error until the new attempt has succeeded.
+   * Begins again without a watch. The cause is a crash, or undefined after retry(), so that an application does not show the
+   * old error during the new attempt.
    * @param {ListWatchError} [cause]
    */
   restart(cause) {

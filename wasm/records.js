@@ -10,7 +10,7 @@
 // - SWITCHED: reason for using another transport
 // - ACTIVITY: time of the last data, version, start of the phase or nothing
 // - UNSAVED: reason, or "" to clear it
-// - WARNING: text for the console, cause if other collections may warn about it, too
+// - WARNING: text for the console, cause, or "" to log the text even if the cause was logged recently
 //
 // The version is the resourceVersion that the collection has reached, or "" if the record does not change it.
 

@@ -325,8 +325,8 @@ func TestReadAfterRemovalOfFinalizer(t *testing.T) {
 	eventually(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), key, pod)) })
 }
 
-// A terminating Namespace has its finalizers in spec.finalizers, and the metadata of a response does not show them.
-// Therefore an update of the Namespace must not count as its deletion.
+// The finalizers of a terminating Namespace are in spec.finalizers. Its metadata alone looks as if the last finalizer were
+// gone, but an update must not count as a deletion.
 func TestUpdateOfTerminatingNamespaceIsNoDeletion(t *testing.T) {
 	server := startServer(t)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{})

@@ -85,8 +85,8 @@ func definition(i int) string {
 // owner returns the index of the object to which object i belongs. The first of every ten objects owns the other nine.
 func owner(i int) int { return i - i%10 }
 
-// namespace returns the namespace of object i. Consecutive objects have different types. Only after an object of each type
-// does the next namespace follow, so an owner and its nine objects share a namespace if types is a multiple of ten.
+// namespace returns the namespace of object i. Consecutive objects have different types but the same namespace, until each
+// type has had its turn. So if types is a multiple of ten, an owner and its nine objects share a namespace.
 func namespace(i, types int) string { return fmt.Sprintf("team-%d", i/types%namespaces) }
 func named(i int) string            { return fmt.Sprintf("object-%d", i) }
 

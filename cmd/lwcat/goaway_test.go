@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server accepts HTTP/2 connections but never serves a request. lwcat must report this and open few connections. Only
-// lwcat everything uses HTTP/2.
+// If a server accepts HTTP/2 connections but never serves a request, lwcat must say so, and must not open thousands of
+// connections. Only lwcat everything uses HTTP/2.
 func TestReportsServerThatServesNoRequest(t *testing.T) {
 	const (
 		settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"

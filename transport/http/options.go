@@ -55,8 +55,8 @@ type Options struct {
 
 	DisableCompression bool // disables gzip-compressed responses
 
-	// DisableHTTP2 makes all requests use HTTP/1.1. A busy watch then takes up to a third less CPU time, but each watch needs its
-	// own connection, and only idle timeouts detect a dead connection. Plain "http" URLs always use HTTP/1.1.
+	// DisableHTTP2 makes all requests use HTTP/1.1. A busy watch then takes less CPU time, but each watch needs its own
+	// connection, and only idle timeouts detect a dead connection. Plain "http" URLs always use HTTP/1.1.
 	DisableHTTP2 bool
 }
 
