@@ -65,12 +65,28 @@ func start(t *testing.T, opts *catalog.Options) (*lwtest.Server, *catalog.Catalo
 var networks sync.Map // maps a *lwtest.Server to its *pipes
 
 func transportTo(t *testing.T, server *lwtest.Server) lw.Transport {
-	network, _ := networks.Load(server)
-	client := &http.Client{Transport: &http.Transport{DialContext: network.(*pipes).dial}}
+	dial := func(ctx context.Context, protocol, address string) (net.Conn, error) {
+		network, _ := networks.Load(server) // not earlier, because rebuild changes it
+		return network.(*pipes).dial(ctx, protocol, address)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: dial}}
 	t.Cleanup(client.CloseIdleConnections)
 	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Client: client})
 	require.NoError(t, err)
 	return transport
+}
+
+// rebuild replaces a server by another one at the same address, as if the cluster had been rebuilt. prepare is called
+// before the other server can be reached.
+func rebuild(t *testing.T, server *lwtest.Server, prepare func(*lwtest.Server)) (replacement *lwtest.Server) {
+	network := &pipes{make(chan net.Conn), make(chan struct{})}
+	replacement, err := lwtest.Start(&lwtest.Options{Listener: network})
+	require.NoError(t, err)
+	t.Cleanup(replacement.Close)
+	prepare(replacement)
+	networks.Store(server, network)
+	server.Close()
+	return replacement
 }
 
 func statusOf(c *catalog.Catalog, of catalog.Type) catalog.Status {
@@ -293,6 +309,90 @@ func TestSettingsLimitNamespaces(t *testing.T) {
 		require.Equal(t, "live [a b] [] 2", fmt.Sprint(status.State, " ", status.Namespaces, " ", status.Denied, " ", status.Objects))
 		require.Empty(t, b.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/pods" }))
 		require.Empty(t, b.after(0, catalog.Type{Resource: "namespaces"}).Namespaces, "namespaces are not namespaced")
+	})
+}
+
+// byNamespace makes a catalog follow the namespaces a and b separately.
+func byNamespace(catalog.TypeInfo) *catalog.Settings {
+	return &catalog.Settings{Namespaces: []string{"a", "b"}}
+}
+
+// A rebuilt server may have higher resourceVersions than the old one, so that each watch resumes without an error. Only
+// a check of the objects reveals the other history.
+func TestRebuiltServerIsDetectedInNamespaces(t *testing.T) {
+	fill := func(objects ...string) func(*lwtest.Server) {
+		return func(server *lwtest.Server) {
+			for _, object := range objects {
+				put(t, server, "pods", object[:1], object[2:])
+			}
+		}
+	}
+	for _, remaining := range [][]string{{"a/new", "b/new"}, {"a/new"}, {"b/new"}, nil} {
+		t.Run(fmt.Sprint(remaining), func(t *testing.T) {
+			run(t, &catalog.Options{Follow: byNamespace}, fill("a/old", "b/old"), func(b *bed) {
+				require.NoError(t, b.WaitSynced(b.ctx))
+				b.after(3*time.Minute, pods)
+				rebuild(b.T, b.server, func(server *lwtest.Server) {
+					fill(remaining...)(server)
+					for i := range 100 {
+						put(t, server, "configmaps", "a", fmt.Sprint("later", i))
+					}
+				})
+				status := b.after(2*time.Minute, pods)
+				var found []string
+				objects, err := b.Snapshot().List(pods, "", "")
+				require.NoError(t, err)
+				for ref := range objects {
+					found = append(found, ref.Key.String())
+				}
+				require.ElementsMatch(t, remaining, found)
+				require.Equal(t, catalog.Live, status.State)
+			})
+		})
+	}
+}
+
+// The watches of the namespaces have different resourceVersions, so an object of one namespace may be newer than the
+// resourceVersion of the collection. This must not look like a change that the watch has not delivered.
+func TestNamespacesResumeWithoutLists(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(200*time.Second, pods)
+		for i := range 20 {
+			put(t, b.server, "pods", "b", fmt.Sprint("new", i))
+		}
+		b.after(2*time.Second, pods)
+		earlier := len(b.server.Requests(nil))
+		b.server.DropConnections()
+		require.Equal(t, catalog.Live, b.after(2*time.Second, pods).State)
+		b.after(time.Minute, pods)
+		require.Zero(t, lists(b.server, earlier, "pods"))
+		for _, namespace := range []string{"a", "b"} {
+			path := "/api/v1/namespaces/" + namespace + "/pods"
+			checks := b.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == path && r.URL.Query().Get("limit") == "1" })
+			require.Len(t, checks, 1, path)
+		}
+	})
+}
+
+// A check costs the server more than a watch, so an overloaded server may reject only the check.
+func TestNamespacesResumeWithoutChecks(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, pods)
+		earlier := len(b.server.Requests(nil))
+		b.server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Get("limit") == "1" }, -1, lwtest.Refuse(&lw.StatusError{Code: 503}))
+		b.server.DropConnections()
+		require.Equal(t, catalog.Live, b.after(time.Minute, pods).State)
+		require.Zero(t, lists(b.server, earlier, "pods"))
 	})
 }
 

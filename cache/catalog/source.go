@@ -57,6 +57,9 @@ type source struct {
 	scope             *scope
 	store             *cache.Store[Packed]
 	versions          map[string]string // resourceVersion that the watch of each namespace has reached
+
+	// unchecked contains the namespaces for which merge must find out whether the server was rebuilt.
+	unchecked map[string]bool
 }
 
 // scopeChanged ends the first watch of a new scope. It makes the stream relist and makes the store compare all objects.
@@ -93,7 +96,10 @@ func (s *source) version() (low string) {
 }
 
 // List implements [lw.ListerWatcher]. Before a stream resumes a watch, it may request a single object to find out
-// whether the server was rebuilt. Such a check has the limit 1.
+// whether the server was rebuilt. Only such a check has the limit 1, because the catalog does not set Options.PageSize.
+//
+// A check of several namespaces always succeeds. One object could not show that all namespaces are unchanged, so merge
+// checks each namespace.
 func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed] {
 	check := opts.Limit == 1
 	s.scope.listed = s.scope.listed || !check
@@ -102,8 +108,12 @@ func (s *source) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed]
 	}
 	page := new(lw.Page[Packed])
 	page.Objects = func(yield func(Packed, error) bool) {
-		if check { // the stream of each namespace makes its own check, so make this one succeed by returning a stored object
-			if held := s.store.List(); len(held) > 0 && !yield(held[0], nil) {
+		if check {
+			s.unchecked = map[string]bool{}
+			for namespace := range s.scope.clients {
+				s.unchecked[namespace] = true
+			}
+			if !yield(unversioned{}, nil) {
 				return
 			}
 		} else if !s.list(ctx, opts, yield) {
@@ -134,8 +144,32 @@ func (s *source) list(ctx context.Context, opts lw.ListOptions, yield func(Packe
 			return false
 		}
 	}
-	s.versions = versions
+	s.versions, s.unchecked = versions, nil
 	return true
+}
+
+// unversioned is an object that makes a check succeed. It has no resourceVersion, so it proves nothing about the store.
+type unversioned struct{ Packed }
+
+func (unversioned) GetNamespace() string       { return "" }
+func (unversioned) GetName() string            { return "" }
+func (unversioned) GetResourceVersion() string { return "" }
+
+// verify compares the store with the first object of a namespace, or with nil if the namespace is empty. version is the
+// resourceVersion of the stored objects. The comparison follows [lw.Held.Verify].
+func (s *source) verify(namespace, version string, first lw.Keyed) bool {
+	if first == nil {
+		return !slices.ContainsFunc(s.store.List(), func(object Packed) bool { return object.GetNamespace() == namespace })
+	}
+	order, ordered := lw.CompareResourceVersions(first.GetResourceVersion(), version)
+	if !ordered {
+		return true
+	}
+	object, found := s.store.Get(lw.KeyOf(first))
+	if found && object.GetUID() != first.(Packed).GetUID() {
+		return false
+	}
+	return order > 0 || found && object.GetResourceVersion() == first.GetResourceVersion()
 }
 
 // Watch implements [lw.ListerWatcher].
@@ -173,6 +207,9 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		// from is empty after a restart, because a saved state has only one resourceVersion.
 		held := lw.Held{ResourceVersion: cmp.Or(from[namespace], s.store.ResourceVersion())}
 		s.versions[namespace] = held.ResourceVersion
+		if s.unchecked[namespace] {
+			held.Verify = func(first lw.Keyed) bool { return s.verify(namespace, held.ResourceVersion, first) }
+		}
 		streams.Go(func() {
 			for event := range lw.Resume(ctx, client, held, options) {
 				if !send(ctx, events, received{namespace, event}) {
@@ -203,9 +240,14 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 				continue
 			}
 			err = event.Interruption.Err
-		case lw.ListStarted: // the stream of the namespace must relist, and so must this one
+			// A server that fails to answer a check may still be able to serve watches, so the next watch begins without a check.
+			if _, answered := errors.AsType[*lw.StatusError](err); answered || errors.Is(err, lw.ErrSilent) {
+				delete(s.unchecked, next.namespace)
+			}
+		case lw.ListStarted: // the stream of the namespace relists, so the merged watch must relist, too
 			err = lw.ErrExpired
 		case lw.WatchStarted:
+			delete(s.unchecked, next.namespace)
 			if open[next.namespace] = true; len(open) < len(s.scope.clients) {
 				continue
 			}
