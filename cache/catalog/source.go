@@ -236,13 +236,11 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		event.ResourceVersion = s.version()
 		switch event.Type {
 		case lw.Interrupted:
-			if goesOn(event.Interruption) {
-				continue
-			}
 			err = event.Interruption.Err
-			// A server that fails to answer a check may still be able to serve watches, so the next watch begins without a check.
-			if _, answered := errors.AsType[*lw.StatusError](err); answered || errors.Is(err, lw.ErrSilent) {
-				delete(s.unchecked, next.namespace)
+			status, _ := errors.AsType[*lw.StatusError](err)
+			// The namespace's stream also goes on after a check that has timed out, because the server may still serve watches.
+			if goesOn(event.Interruption) || s.unchecked[next.namespace] && status != nil && status.Code == 504 {
+				continue
 			}
 		case lw.ListStarted: // the stream of the namespace relists, so the merged watch must relist, too
 			err = lw.ErrExpired
