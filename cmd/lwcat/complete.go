@@ -111,9 +111,10 @@ func (c *config) completeFields(ctx context.Context, args []string, word string)
 	server, resources := c.find(ctx, args)
 	parent := word[:strings.LastIndexByte(word, '.')+1]
 	for _, resource := range resources {
-		fields, _ := server.schema(ctx, resource).at(strings.FieldsFunc(parent, func(r rune) bool { return r == '.' }))
-		for _, name := range fields.names() {
-			found = append(found, parent+name)
+		if fields, missing := server.schema(ctx, resource).at(strings.FieldsFunc(parent, func(r rune) bool { return r == '.' })); missing == "" {
+			for _, name := range fields.names() {
+				found = append(found, parent+name)
+			}
 		}
 	}
 	return compact(found)

@@ -94,7 +94,8 @@ func TestCompleteFields(t *testing.T) {
 	server := guessable(t)
 	for line, want := range map[string]string{
 		"pods --until status.": "status.phase status.conditions", "pods --where status.ph": "status.phase", "pods --until ": "metadata spec status",
-		"get pods --until status.ph": "status.phase", "pod/web-0 --until metadata.": "metadata.name metadata.labels", "deploy --until ": "", "nosuch --until ": "", "--event ": "ADDED MODIFIED DELETED",
+		"pods --until status.nosuch.": "",
+		"get pods --until status.ph":  "status.phase", "pod/web-0 --until metadata.": "metadata.name metadata.labels", "deploy --until ": "", "nosuch --until ": "", "--event ": "ADDED MODIFIED DELETED",
 	} {
 		_, out, _ := lwcat(t, append([]string{"__complete", "-s", server.URL}, strings.Split(line, " ")...)...)
 		require.ElementsMatch(t, append(strings.Fields(want), ":4"), strings.Fields(out), line)

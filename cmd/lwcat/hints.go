@@ -140,7 +140,7 @@ func (s *connection) networkHint(err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return "the host name " + unknown.Name + " is unknown: check " + s.Server + ", and check that this network or VPN can resolve the name"
 	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.Errno(10061)) { // 10061 is WSAECONNREFUSED on Windows
 		return "no server is listening at that address: check that " + s.Server + " is running and the port is right, or select another server with --server or --context"
 	}
 	return ""

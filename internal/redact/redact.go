@@ -82,13 +82,29 @@ func longest(forms []string, text string, i int) (most int) {
 	for _, form := range forms {
 		for escaped := 0; escaped < 2; escaped++ {
 			end, matched := match(form, text, i, escaped > 0)
-			word := (i == 0 || !isWord(text[i-1])) && (end == len(text) || !isWord(text[end]))
+			word := startsWord(text, i) && (end == len(text) || !isWord(text[end]))
 			if matched >= whole || matched == len(form) && word {
 				most = max(most, end-i)
 			}
 		}
 	}
 	return most
+}
+
+// startsWord reports whether no letter or digit precedes text[i]. It also decodes an escape sequence there, because the
+// last character of a sequence such as %3D is a letter or a digit.
+func startsWord(text string, i int) bool {
+	if i == 0 || !isWord(text[i-1]) || i > 1 && text[i-2] == '\\' { // \n and similar sequences are control characters
+		return true
+	}
+	for _, n := range [...]int{len("%3D"), len(`\u003d`)} {
+		if i >= n {
+			if c, length := unescape(text[i-n:]); length == n && !isWord(c) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // match compares text[i:] with form. It returns the end of the match in text and the number of matching bytes of form.

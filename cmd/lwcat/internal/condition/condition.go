@@ -26,7 +26,7 @@ TERM
   FIELD                      the field is present and is not null, false or ""
   FIELD OP VALUE             OP is = == != < <= > or >=; two numbers are compared as numbers
   condition=TYPE[=STATUS]    status.conditions has TYPE with STATUS True (the default), False or Unknown
-FIELD is a path such as status.phase, .data.key, status.containerStatuses[*].ready or metadata.labels.app\.io/name.
+FIELD is a path such as status.phase, .data.key or metadata.labels.app\.io/name. With [*], only the first value counts.
 VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a string.
 `
 
@@ -130,7 +130,7 @@ type term func(*lw.Object) bool
 func (c *Condition) parseTerm(field, operator, value string) (term, error) {
 	if field == "condition" && strings.Trim(operator, "=") == "" && value != "" {
 		c.Fields = append(c.Fields, []string{"status", "conditions"})
-		return c.conditionTerm(value)
+		return c.conditionTerm(unquote(value))
 	}
 	left, err := c.parsePath(field)
 	if err != nil {
@@ -173,9 +173,8 @@ func (c *Condition) parsePath(text string) (func(*lw.Object) lw.Value, error) {
 		return nil, fmt.Errorf("expected a field path such as status.phase, but %w", err)
 	}
 	c.Fields = append(c.Fields, path.Fields)
-	find := func(o *lw.Object) lw.Value { return path.First(o.Get("")) }
-	c.values[text] = find
-	return find, nil
+	c.values[text] = func(o *lw.Object) lw.Value { return path.First(o.Get("")) }
+	return c.values[text], nil
 }
 
 func unquote(value string) string {

@@ -43,6 +43,8 @@ func TestTerms(t *testing.T) {
 		"spec.replicas > 9 && status.phase=Pending": false,
 		"condition=Ready":                             true,
 		"condition=ready=true":                        true,
+		"condition=\"Ready\"":                         true,
+		"condition='Ready=True'":                      true,
 		"condition=Paused":                            false,
 		"condition=Paused=False":                      true,
 		"condition=Missing":                           false,
