@@ -290,13 +290,17 @@ func (r *run) wait(ctx context.Context, synced, gone <-chan struct{}) error {
 	if isClosed(synced) {
 		return nil // even if ctx is done or the run has ended
 	}
+	var err error
 	select {
 	case <-synced:
 	case <-gone:
 	case <-r.done:
-		return r.err
+		err = r.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
-	return nil
+	if isClosed(synced) { // select chooses at random if several channels are closed
+		return nil
+	}
+	return err
 }

@@ -80,3 +80,23 @@ func TestWaitForListWithoutResourceVersion(t *testing.T) {
 		require.NoError(t, <-reached)
 	})
 }
+
+// syncsWhenDone is a context that ends, but only after the informer became synced.
+type syncsWhenDone struct {
+	context.Context
+	synced chan struct{}
+}
+
+func (c syncsWhenDone) Done() <-chan struct{} {
+	close(c.synced)
+	return c.Context.Done()
+}
+
+func TestSyncedWinsOverLaterEnd(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 100 { // because select chooses at random
+		synced := make(chan struct{})
+		require.NoError(t, new(run).wait(syncsWhenDone{ended, synced}, synced, nil))
+	}
+}

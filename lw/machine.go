@@ -252,10 +252,12 @@ func (m *machine) repeats(r *response) bool {
 func (m *machine) initialEvent(now moment, r *response) (meaning, error) {
 	if versionRegressed(m.listVersion, r.version) {
 		m.heard = now
-	} else if r.version != "" {
-		m.listVersion = r.version
+	} else {
+		if r.version != "" {
+			m.listVersion = r.version
+		}
+		m.heard += r.receiving // otherwise a slow link would look like a server without streaming lists
 	}
-	m.heard += r.receiving // otherwise a slow link would look like a server without streaming lists
 	switch {
 	case now-m.heard >= stalledStream:
 		return nothing, errNoInitialEnd

@@ -212,6 +212,16 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	require.Equal(t, listing, r.state)
 }
 
+// An object that arrived slowly does not also extend the minute that begins with it.
+func TestSlowObjectExtendsStreamingListOnce(t *testing.T) {
+	r := newStreamingHarness(t, Options{}).opens()
+	require.Nil(t, r.receives("30"))
+	r.pass(80 * time.Second)
+	require.Nil(t, r.do(response{event: Modified, version: "20", receiving: 80 * time.Second}))
+	r.pass(stalledStream)
+	require.Equal(t, errNoInitialEnd, r.receives("31").Err)
+}
+
 // All streams of a client remember that the server has no streaming lists, even if a wrapper hides the client.
 func TestRemembersMissingStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,7 @@ import { ListWatchError } from './error.js'
 import { messageOf } from './messages.js'
 
 /**
- * A Spec describes a collection. It can be cloned for a worker, and equal specs have equal JSON.
+ * A Spec describes a collection. It can be cloned for a worker. Equal specs have equal JSON, because collections are shared by it.
  * @typedef {object} Spec
  * @property {{ server: string, transport: string, headers: Record<string, string>, credentials: string }} endpoint
  * @property {string} [path] set instead of resource and namespace
@@ -80,19 +80,19 @@ const OPTIONS = {
  */
 export function specOf(options) {
   check(options)
-  const { token, project = [], indexes = {}, persist = false } = options
+  const { token, project = [], indexes, persist = false } = options
   const spec = {
     endpoint: {
       server: serverOf(options.server),
       transport: options.transport ?? 'auto',
-      headers: options.headers ?? {},
+      headers: sorted(options.headers),
       credentials: options.credentials ?? '',
     },
     ...objectsOf(options),
     labelSelector: options.labelSelector ?? '',
     fieldSelector: options.fieldSelector ?? '',
     project,
-    indexes,
+    indexes: sorted(indexes),
     persist,
     maxObjects: options.maxObjects ?? 0,
     // Chromium truncates the compressed streaming lists of Kubernetes 1.37.
@@ -102,6 +102,9 @@ export function specOf(options) {
   }
   return { spec, token: typeof token === 'function' ? () => callToken(token) : undefined }
 }
+
+/** @param {Record<string, string>} [object] */
+const sorted = (object = {}) => Object.fromEntries(Object.entries(object).sort())
 
 /** @param {ListWatchOptions} options */
 function check(options) {

@@ -861,6 +861,40 @@ func TestStatusCountsBytesOfPackedObjects(t *testing.T) {
 }
 
 // The catalog always follows the definitions for discovery. If Follow skips them, no result may contain them.
+// slicePacked is not comparable, so == panics for two of them.
+type slicePacked struct {
+	lw.Keyed
+	uid  string
+	text []byte
+}
+
+func (p slicePacked) GetUID() string              { return p.uid }
+func (p slicePacked) Holds(other *lw.Object) bool { return string(p.text) == other.Raw() }
+func (p slicePacked) Size() int                   { return len(p.text) }
+
+func (p slicePacked) Object() *lw.Object {
+	o, _ := lw.ParseObject(p.text) // the text of an object
+	return o
+}
+
+func TestPackedObjectsNeedNotBeComparable(t *testing.T) {
+	pack := func(o *lw.Object) catalog.Packed { return slicePacked{o, o.GetUID(), []byte(o.Raw())} }
+	prepare := func(server *lwtest.Server) { put(t, server, "pods", "a", "web") }
+	run(t, &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &catalog.Settings{Pack: pack} }}, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Second, pods)
+		earlier := len(b.server.Requests(nil))
+		for i := range 10 {
+			put(t, b.server, "configmaps", "a", fmt.Sprint("new", i))
+		}
+		b.server.Compact() // makes the catalog relist
+		b.server.DropConnections()
+		status := b.after(time.Minute, pods)
+		require.NotZero(t, lists(b.server, earlier, "pods"))
+		require.Equal(t, "live 1", fmt.Sprint(status.State, " ", status.Objects))
+	})
+}
+
 func TestSkippedDefinitionsAreHidden(t *testing.T) {
 	opts := &catalog.Options{Follow: func(info catalog.TypeInfo) *catalog.Settings {
 		if info.Type == gadgets {

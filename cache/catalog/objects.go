@@ -1,6 +1,10 @@
 package catalog
 
-import "github.com/seed-6d2a410a/listwatch/lw"
+import (
+	"reflect"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 // Packed is an object in the form in which a catalog stores it, such as a [compact.Object]. See [Settings.Pack].
 //
@@ -62,8 +66,11 @@ func (c codec) packed(o *lw.Object, err error) (Packed, error) {
 func (c codec) Identity() lw.Identity[Packed] {
 	raw := c.raw.Identity()
 	return lw.Identity[Packed]{
-		UID:   Packed.GetUID,
-		Equal: func(a, b Packed) bool { return a == b || a.Holds(b.Object()) },
+		UID: Packed.GetUID,
+		Equal: func(a, b Packed) bool {
+			// A relist often yields the stored object itself. Packed values need not be comparable, and == would panic then.
+			return reflect.ValueOf(a).Comparable() && a == b || a.Holds(b.Object())
+		},
 		Same: func(e Packed, s *lw.Scanned) bool {
 			if e, ok := e.(text); ok {
 				return raw.Same(e.object, s) // compares without copying the text

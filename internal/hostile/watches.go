@@ -37,10 +37,10 @@ func wrongWatches() []Scenario {
 			}))},
 		{Name: "ghosts", Does: "deletes objects that never existed",
 			serve: watches(every(7*time.Second, func(c *call) { c.write(frame("DELETED", c.object("ghost", c.sent, c.sent))) }))},
-		{Name: "two-uids", Does: "adds each object twice, with different UIDs", Lies: true,
+		{Name: "two-uids", Does: "adds one object twice, with different UIDs, again and again", Lies: true,
 			serve: watches(every(7*time.Second, func(c *call) {
 				item := c.object("cm-0001", c.sent, c.sent)
-				c.write(frame("ADDED", item), frame("ADDED", strings.Replace(item, "u-", "v-", 1)))
+				c.write(frame("ADDED", item), frame("ADDED", strings.Replace(item, "u-", "v-", 1))) // every UID starts with u-
 			}))},
 		{Name: "skips", Does: "silently omits every other event", Lies: true,
 			serve: watches(edited(func(c *call, event string) string {
@@ -50,8 +50,9 @@ func wrongWatches() []Scenario {
 				return ""
 			}), follow)},
 		{Name: "odd-versions", Does: "sends events with malformed resourceVersions such as 00, -5 and 1e9", Source: versions, Lies: true,
-			serve: watches(send(modified(nth), "00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", "\t"), pause(3*time.Second))},
-		{Name: "version-zero", Does: "ends each watch after 21 seconds with a bookmark at resourceVersion 0 and then deletes an object", Source: versions, Lies: true, Restart: true,
+			serve: watches(send(modified(nth), "00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", `\t`), pause(3*time.Second))},
+		// A client that resumes from 0 receives the current objects and never learns of the deletion.
+		{Name: "version-zero", Does: "ends each watch after 21 seconds with a bookmark at resourceVersion 0 and then deletes an object", Source: versions, Lies: true,
 			serve: watches(every(21*time.Second, send(Bookmark("0", "")), func(c *call) { c.remove() }, stop))},
 		{Name: "no-version", Does: "closes each watch after one event without a resourceVersion", Source: versions, Lies: true,
 			serve: watches(replace(`,"resourceVersion":"1"`, ""), send(modified("1")))},
@@ -59,17 +60,21 @@ func wrongWatches() []Scenario {
 			serve: watches(replace(`"resourceVersion":"(\d+)"`, `"resourceVersion":$1`), follow)},
 		{Name: "two-versions", Does: "sends objects with a wrong and then the correct resourceVersion", Source: rfcJSON,
 			serve: watches(replace(`"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`), follow)},
+		// The streaming list comes from the lagging replica, too. It ends after 20 seconds, so that the client resumes with a
+		// watch of the other replica.
 		{Name: "two-replicas", Does: "serves lists from a replica that lags by ten changes, and watches from an up-to-date replica", Source: issues + "59848",
 			serve: answer(follow, func(c *call) { c.whole(c.now() - 10) }, do(func(c *call) { c.from -= 10 }, initial, mark, pause(20*time.Second)))},
 	})
 }
 
 func shortWatches() []Scenario {
-	const almostOne = 999 * time.Millisecond
+	const almostOne = 999 * time.Millisecond // clients count a watch without events as healthy after one second
 	return sourced(detection, []Scenario{
 		{Name: "at-timeout", Does: "sends one event just before the timeout", Causes: []error{lw.ErrWatchClosed},
 			serve: watches(begin, func(c *call) { c.sleep(c.timeout() - time.Nanosecond) }, news, pause(time.Nanosecond))},
-		{Name: "999ms", Does: "closes each watch after 999 ms", Source: "https://github.com/openshift/origin/issues/22751", Causes: []error{lw.ErrWatchClosed}, serve: watches(begin, pause(almostOne))},
+		// Some servers close watches instead of reporting an expired resourceVersion. So the client must treat it as expired
+		// after several short watches in a row.
+		{Name: "999ms", Does: "closes each watch after 999 ms", Source: "https://github.com/openshift/origin/issues/22751", Causes: []error{lw.ErrWatchClosed, lw.ErrExpired}, serve: watches(begin, pause(almostOne))},
 		{Name: "999ms-reset", Does: "resets each watch after 999 ms", Causes: []error{errReset}, serve: watches(begin, pause(almostOne), abort)},
 		{Name: "999ms-event", Does: "sends one event after 999 ms in each watch and then closes the watch", serve: watches(begin, pause(almostOne), news)},
 		{Name: "one-event", Does: "closes each watch after one event", serve: watches(news)},
@@ -83,7 +88,8 @@ func shortWatches() []Scenario {
 		{Name: "white-space", Does: "sends nothing but one byte of white space every 30 seconds", Source: issues + "65012", Causes: []error{lw.ErrSilent},
 			serve: watches(repeat(30*time.Second, send(" ")))},
 		{Name: "slow-bytes", Does: "sends events at one byte per second", slow: true, serve: watches(edited(drip), follow)},
-		// After Behave, abort breaks the connection. Otherwise the client would wait forever for the end of the object.
+		// After [Server.Behave] is called, repeat returns and abort breaks the connection. Otherwise the client would wait
+		// forever for the end of the object.
 		{Name: "endless-object", Does: "sends an endless object at 10 kB per second",
 			serve: watches(send(`{"type":"ADDED","object":{"data":"`), repeat(time.Second, send(strings.Repeat("x", 10_000))), abort)},
 		{Name: "flood", Does: "sends an object of 400 MiB as fast as the client reads it",

@@ -72,7 +72,7 @@ func newPlan(t reflect.Type, started map[reflect.Type]*plan) *plan {
 		p.decode = decodeScalar
 	case kind == reflect.Pointer:
 		p.decode, p.elem = p.decodePointer, newPlan(t.Elem(), started)
-	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !unmarshals(t.Elem()):
+	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
 		p.decode, p.elem = p.decodeBytes, newPlan(t.Elem(), started)
 	case kind == reflect.Slice, kind == reflect.Array:
 		p.decode, p.elem = p.decodeElements, newPlan(t.Elem(), started)

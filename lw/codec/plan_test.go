@@ -76,6 +76,27 @@ func requirePlan(t *testing.T, text []byte) {
 	}
 }
 
+// upperByte is a byte with a method that encoding/json calls for each element, but not for a whole slice.
+type upperByte byte
+
+func (b *upperByte) UnmarshalText(text []byte) error {
+	*b = upperByte(text[0] - 'a' + 'A')
+	return nil
+}
+
+func TestBytesWithMethodsAreBase64(t *testing.T) {
+	for _, text := range []string{`"AQID"`, `["a","b"]`, `null`} {
+		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a"},"bytes":` + text + `}`))
+		require.NoError(t, err)
+		var got, want struct {
+			Bytes []upperByte `json:"bytes"`
+		}
+		require.NoError(t, Into(object, &got))
+		require.NoError(t, json.Unmarshal([]byte(object.Raw()), &want))
+		require.Equal(t, want, got, text)
+	}
+}
+
 func TestPlansAgreeWithEncodingJSON(t *testing.T) {
 	requirePlan(t, []byte(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a"},"bool":true,"int":-5,"uint8":7,"float64":1.5,`+
 		`"float32":0.1,"string":"a\nb","enum":"e","pointer":9,"pointers":null,"struct":{"a":1,"next":{"b":"c","unknown":[{}]}},"structPtr":{},`+

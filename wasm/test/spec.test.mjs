@@ -145,3 +145,10 @@ for (const [code, retryable] of Object.entries(RETRYABLE)) {
     assert.equal(new ListWatchError(code, 'x').retryable, retryable)
   })
 }
+
+test('the order of headers and indexes does not matter', () => {
+  const json = (options) => JSON.stringify(specOf({ ...good, ...options }).spec)
+  assert.equal(json({ headers: { a: '1', b: '2' } }), json({ headers: { b: '2', a: '1' } }))
+  assert.equal(json({ indexes: { a: 'spec.x', b: 'spec.y' } }), json({ indexes: { b: 'spec.y', a: 'spec.x' } }))
+  assert.notEqual(json({ indexes: { a: 'spec.x', b: 'spec.y' } }), json({ indexes: { a: 'spec.y', b: 'spec.x' } }))
+})
