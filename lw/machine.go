@@ -5,7 +5,7 @@ import "time"
 // machine decides which request a stream sends next, and when. It has three entry points: next starts the next request,
 // event interprets a part of the response, and fail handles the end of the request. It does no I/O, reads no clock and
 // starts no goroutine, so tests can reach every state. docs/reconnect.md shows the states, and policy.go contains the
-// limits and delays.
+// delays, budgets and timeouts.
 type machine struct {
 	opts   *Options
 	server *support
@@ -21,12 +21,14 @@ type machine struct {
 	heard   moment        // when a watch last delivered something; in a streaming list, see initialEvent
 
 	// The list in progress, ordinary or streaming.
-	from        string           // resourceVersion to request ("0" means any, "" means the latest)
-	whole       bool             // whether to request all objects in one page, because pagination has failed
-	token       string           // continue token of the next page, or "" for the first page
-	starts      map[Key]struct{} // first object of each page, to detect repeated pages
-	objects     int              // number of objects so far, for the list limit
-	listVersion string           // resourceVersion of the first page, or the newest one in a streaming list; also used by liveEvent
+	from    string           // resourceVersion to request ("0" means any, "" means the latest)
+	whole   bool             // whether to request all objects in one page, because pagination has failed
+	token   string           // continue token of the next page, or "" for the first page
+	starts  map[Key]struct{} // first object of each page, to detect repeated pages
+	objects int              // number of objects so far, for the list limit
+	// listVersion is the resourceVersion of the first page, or the newest one in a streaming list. During a watch that began
+	// with a streaming list, it is the list's resourceVersion. During other watches, it is "".
+	listVersion string
 
 	// The watch in progress.
 	owed string // resourceVersion of a change that the watch has not delivered yet, or ""; see checked
@@ -139,7 +141,7 @@ type response struct {
 	refuted bool   // whether the caller's state contradicts the response to a check; see Held.Verify
 }
 
-// meaning is the machine's interpretation of a part of a response. The engine yields events accordingly.
+// meaning is the machine's interpretation of a part of a response. The engine (stream.go) yields events accordingly.
 type meaning uint8
 
 const (
@@ -189,7 +191,7 @@ func (m *machine) checked(now moment, r *response) (meaning, error) {
 		return nothing, errReplaced
 	}
 	m.startWatch(now)
-	if versionRegressed(r.first, m.version) {
+	if versionRegressed(r.first, m.version) { // the object is newer than the stream's resourceVersion
 		m.owed = r.first
 	}
 	return nothing, nil
@@ -199,7 +201,7 @@ func (m *machine) checked(now moment, r *response) (meaning, error) {
 // faulty server could send such pages forever. A few empty pages are normal, because some servers filter the objects of a
 // page after they have limited its size. So empty pages fail the list only when the budget is used up.
 func (m *machine) page(now moment, r *response) (meaning, error) {
-	m.count(r.objects) // also if the page fails the list
+	m.count(r.objects) // even if the page then fails the list, because the server has read the objects
 	if m.token == "" {
 		m.listVersion = r.version
 	} else if m.listVersion != r.version {
@@ -214,7 +216,7 @@ func (m *machine) page(now moment, r *response) (meaning, error) {
 	}
 	if r.token != "" {
 		m.token = r.token
-		if m.from == "0" {
+		if m.from == "0" { // a watch cache ignores the limit at "0", so the server has none
 			m.server.pages.Store(true)
 		}
 		return nothing, nil
@@ -293,8 +295,10 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	}
 	// In an ordinary watch, an initial-events-end bookmark is like any other bookmark.
 	bookmark := r.event == Bookmark || r.event == Synced
+	// The first change after a streaming list must be newer than the list. Otherwise, it is an initial object that arrived after
+	// the initial-events-end bookmark.
 	if !m.news && !bookmark && m.listVersion != "" && (version == m.listVersion || versionRegressed(m.listVersion, version)) {
-		return nothing, errNoInitialEnd // an initial object arrived after the initial-events-end bookmark
+		return nothing, errNoInitialEnd
 	}
 	if versionRegressed(m.version, version) {
 		return nothing, errVersionRegressed
@@ -306,7 +310,8 @@ func (m *machine) liveEvent(now moment, r *response) (meaning, error) {
 	if bookmark {
 		m.server.bookmarks.Store(true)
 	}
-	if version == "" && bookmark || version != "" && version == m.version { // without a resourceVersion or with the known one, it proves nothing
+	// A bookmark without a resourceVersion, or an event with the known one, proves nothing.
+	if version == "" && bookmark || version != "" && version == m.version {
 		return live, nil
 	}
 	m.news, m.short, m.suspect = true, 0, 0
@@ -365,7 +370,7 @@ func (m *machine) fail(now moment, err error, objects int, receiving bool) (resu
 	resumes := healthy && f == connection && !answered(err) // an error response needs backoff, because the server may be overloaded
 	spread := time.Duration(0)
 	if m.state == watching {
-		if healthy && m.listVersion != "" {
+		if healthy && m.listVersion != "" { // the watch began with a streaming list
 			m.server.streamWorked()
 		}
 		if resumes || m.openFor(now) >= provenAfter {

@@ -35,11 +35,11 @@ export type GlueHost = {
    */
   ask?: (question: string, closed: Promise<void>) => HostAnswer | Promise<HostAnswer>
   /**
-   * Receives bytes that are valid only during the call.
+   * Receives bytes that are valid only during the call. `id` identifies their receiver, not a stream.
    */
   emit?: (id: number, bytes: Uint8Array) => void
   /**
-   * Receives the error when the program crashes. If this function is missing, `glue` throws the error.
+   * Receives the error when the program crashes. By default, the callback that ran the program throws it.
    */
   crashed?: (error: unknown) => void
 }

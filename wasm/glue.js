@@ -20,8 +20,8 @@ import { Messages } from './websocket.js'
  * The functions that the program calls.
  * @typedef {object} GlueHost
  * @property {(question: string, closed: Promise<void>) => HostAnswer | Promise<HostAnswer>} [ask] Answers a question. `closed` resolves when the program closes the stream.
- * @property {(id: number, bytes: Uint8Array) => void} [emit] Receives bytes that are valid only during the call.
- * @property {(error: unknown) => void} [crashed] Receives the error when the program crashes. If this function is missing, `glue` throws the error.
+ * @property {(id: number, bytes: Uint8Array) => void} [emit] Receives bytes that are valid only during the call. `id` identifies their receiver, not a stream.
+ * @property {(error: unknown) => void} [crashed] Receives the error when the program crashes. By default, the callback that ran the program throws it.
  */
 
 /**
@@ -71,12 +71,12 @@ export function glue(program, host) {
   const wake = (/** @type {number} */ id) => () => {
     if (!streams.has(id)) return
     run(() => go._inst.exports.listwatch_wake(id))
-    go._resume() // runs the goroutines until all of them block
+    go._resume() // listwatch_wake only makes a goroutine runnable; this runs the goroutines until all of them block
   }
 
   /** @type {Record<string, (...args: number[]) => number | void>} */
   const imports = {
-    open(pointer, length) {
+    open(pointer, length) { // the string is a URL, or a question if the program then calls `ask`
       requests.set(++last, { url: string(pointer, length), headers: [] })
       return last
     },
@@ -87,7 +87,7 @@ export function glue(program, host) {
       const { url, headers } = request(id)
       start(id, new Body(url, headers, string(pointer, length), wake(id)))
     },
-    socket(id, limit) {
+    socket(id, limit) { // the headers are subprotocols without names, because a page cannot set headers of a WebSocket
       const { url, headers } = request(id)
       start(id, new Messages(url, headers.map(([, value]) => value), limit, wake(id)))
     },
@@ -96,8 +96,8 @@ export function glue(program, host) {
     },
     emit: (id, pointer, length) => host?.emit?.(id, view(pointer, length)),
     state: (id) => streams.get(id)?.state ?? FAILED,
-    read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED,
-    text(id, kind, pointer, length) { // `kind` is a constant of internal/jsx; a length of 0 asks for the length of the text
+    read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED, // no view is created for PENDING
+    text(id, kind, pointer, length) { // `kind` is failure, retryAfter or etag of internal/jsx; length 0 returns the text's length
       const stream = streams.get(id)
       const bytes = new TextEncoder().encode([stream?.failure, stream?.retryAfter, stream?.etag][kind] ?? '')
       if (length) view(pointer, length).set(bytes.subarray(0, length))

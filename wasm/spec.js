@@ -9,6 +9,7 @@ import { messageOf } from './messages.js'
  * A Spec describes a collection. It can be cloned for a worker. Equal specs have equal JSON, because collections are shared by it.
  * @typedef {object} Spec
  * @property {{ server: string, transport: string, headers: Record<string, string>, credentials: string }} endpoint
+ *   `credentials` is "" for the default of `fetch`
  * @property {string} [path] set instead of resource and namespace
  * @property {string | undefined} [resource]
  * @property {string} [namespace]
@@ -61,7 +62,8 @@ const OPTIONS = {
   headers: ['an object with valid header names and values', areHeaders],
   credentials: oneOf('omit', 'same-origin', 'include'),
   project: ['an array of strings', (value) => Array.isArray(value) && value.every(isString)],
-  indexes: ['an object of at most 200 strings', (value) => areStrings(value) && Object.keys(value).length <= 200], // a record has at most 255 fields
+  // Each index is a field of an object's record, which has at most 255 fields (records.js). outbox.go relies on the limit 200.
+  indexes: ['an object of at most 200 strings', (value) => areStrings(value) && Object.keys(value).length <= 200],
   persist: ['a boolean or a user name', (value) => isString(value) || typeof value === 'boolean'],
   maxObjects: ['a positive integer', (value) => Number.isInteger(value) && Number(value) > 0],
   streamingLists: BOOLEAN,
@@ -95,7 +97,7 @@ export function specOf(options) {
     indexes: sorted(indexes),
     persist,
     maxObjects: options.maxObjects ?? 0,
-    // Chromium truncates the compressed streaming lists of Kubernetes 1.37.
+    // Off by default in all browsers, because Chromium truncates the compressed streaming lists of Kubernetes 1.37.
     streamingLists: options.streamingLists ?? !!globalThis.process?.versions?.node,
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',

@@ -76,6 +76,7 @@ func (o *operations) run() harness.Figures {
 		one := o.held[o.random.IntN(n)]
 		check(o.store.get(one.Namespace, one.Name) == one)
 	})
+	// Each node is looked up twice, so a lookup finds n/nodes objects on average.
 	o.measure(lookUp, 200, n/nodes, func(i int) { check(o.store.countOnNode(node(i%nodes)) > 0) })
 	o.measure(listAll, 10, n, func(int) { check(o.store.countAll() == n) })
 	if o.store.snapshot != nil {

@@ -55,6 +55,7 @@ func listwatchInformers(t task) func() informer {
 }
 
 func clientGoInformers(t task) func() informer {
+	// A QPS of -1 disables the rate limit that all informers would share. listwatch has no shared limit.
 	config := &rest.Config{Host: t.Server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(t.Server.CA)}}
 	client := harness.MustGet(dynamic.NewForConfig(config))
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}

@@ -30,7 +30,8 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 }
 
 // mayHave reports whether the server may have a type that t.All does not contain. This is so if discovery of the type's
-// group failed. The objects of such a type must not be reported as deleted.
+// group failed. The objects of such a type must not be reported as deleted. The keys of t.Missing are group versions, and
+// "/api" and "/apis".
 func mayHave(t *discovery.Types, wanted Type) bool {
 	if wanted.Group == "" {
 		return t.Missing["/api"] != nil

@@ -28,8 +28,8 @@ const windowSize = 2 * maxDictionary
 
 // newCompressor returns a compressor with a dictionary of this content, or nil if zstd rejects the content. It creates
 // no checksums, because compress verifies each result. All dictionaries can have the ID 1, because each object refers to
-// its own dictionary. The encoder compresses one object at a time to save memory, but the decoder decompresses one object
-// per CPU at the same time, which the concurrency 0 stands for.
+// its own dictionary. The encoder compresses one object at a time to save memory. The concurrency 0 lets the decoder
+// decompress one object per CPU at the same time.
 func newCompressor(content []byte, hot *objectCache) *compressor {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, content), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(windowSize), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
@@ -41,7 +41,8 @@ func newCompressor(content []byte, hot *objectCache) *compressor {
 	return &compressor{&dictionary{cache: hot, decoder: decoder}, encoder}
 }
 
-// buffers contains the scratch memory for compressing or decompressing one object.
+// buffers contains the scratch memory for compressing or decompressing one object. raw contains its JSON in both cases.
+// decompressed is only for verifying a compressed object.
 type buffers struct{ raw, packed, decompressed []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}

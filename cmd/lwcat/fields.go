@@ -18,7 +18,7 @@ type schema struct{ components, node lw.Value }
 // schema asks the server for the schema of a resource in OpenAPI v3. It returns the zero schema after an error, because
 // the schema only improves messages.
 func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // short, because the watch starts only after this check
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // per resource; short, because the watch starts only after the check
 	defer cancel()
 	api := strings.ReplaceAll("/apis/"+r.Group+"/"+r.Version, "/apis//", "/api/") // the core group has no name
 	body, err := s.http.Open(ctx, &lw.Request{Path: "/openapi/v3" + api, Accept: "application/json"})
@@ -43,8 +43,9 @@ func (s *connection) schema(ctx context.Context, r lw.Resource) (found schema) {
 	return found
 }
 
-// at follows a path and returns the schema there. If a field on the path is missing, it returns the schema that lacks
-// the field, and the field's name. Below a field without described properties, every field is permitted.
+// at follows a path and returns the schema there. The step "[]" selects the elements of an array. If a field on the path is
+// missing, it returns the schema that lacks the field, and the field's name. Below a field without described properties,
+// every field is permitted.
 func (s schema) at(path []string) (found schema, missing string) {
 	for _, step := range path {
 		if properties := s.resolve().node.Member("properties"); step != "[]" && properties.Member(step).Exists() {

@@ -26,7 +26,7 @@ type hintedError struct {
 	hint string
 }
 
-func (a *hintedError) Unwrap() error { return a.error }
+func (e *hintedError) Unwrap() error { return e.error }
 
 // logError writes an error and its hint.
 func (s *status) logError(err error) {
@@ -60,7 +60,7 @@ func (s *connection) rejectionHint(err error) string {
 		return "no credential was sent: pass --token, or select a kubeconfig user with --user or --context"
 	case status.Code == http.StatusUnauthorized:
 		return "the server rejected " + sent + ": it may have expired, or belong to a server other than " + s.Server
-	case status.Code == http.StatusForbidden && status.Kind != "":
+	case status.Code == http.StatusForbidden && status.Kind != "": // the hint needs the resource
 		return s.forbiddenHint(err, status, sent)
 	}
 	return ""
@@ -87,7 +87,8 @@ func (s *connection) credential() string {
 	return ""
 }
 
-// expiry returns the date when the client certificate expires.
+// expiry returns a clause with the date until which the client certificate is valid, or "" if it cannot read the
+// certificate.
 func (s *connection) expiry() string {
 	text := s.HTTP.CertData
 	if s.HTTP.CertFile != "" {
@@ -178,7 +179,7 @@ func (e *streamError) Error() string { return e.resource.String() + ": " + e.err
 func (e *streamError) Unwrap() error { return e.error }
 
 // forbiddenHint explains status 403. It names the user whose permissions the server checked, and a command that
-// repeats the check.
+// repeats the check. In a 403 response, status.Kind is the plural name of the resource.
 func (s *connection) forbiddenHint(err error, status *lw.StatusError, sent string) string {
 	resource, check, namespace := strings.TrimSuffix(status.Kind+"."+status.Group, "."), "watch", ""
 	subject, verbs, as := "the server accepted "+sent+", but the user it identifies", "verbs list and watch", ""

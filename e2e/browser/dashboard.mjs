@@ -85,6 +85,7 @@ export function dashboard(name) {
       await view.until('the reason', () => view.text('.yaml .comment'), '# Only the fields in the table are shown. The server did not return the rest: the server answered 503: overloaded.\n')
     }))
 
+    // A quiet server sends no bookmarks, so the page receives nothing after the first list until an object changes.
     it('shows the time since a quiet server last sent data', play({ quiet: true }, async (view) => {
       await view.create('pods', pod('web-0'))
       await view.page.evaluateOnNewDocument(() => { // lets the test put the page's clock forward
@@ -96,7 +97,7 @@ export function dashboard(name) {
       const tone = () => view.page.$eval('#connection', (element) => element.dataset.tone)
       assert.equal(await tone(), 'ok')
       await view.until('the announcement', () => view.text('#announcer'), 'Live. 1 pods')
-      await view.page.evaluate(() => { globalThis.ahead = 13_000 })
+      await view.page.evaluate(() => { globalThis.ahead = 13_000 }) // more than IDLE_AFTER in status.js
       const heard = async () => Number(/^Live, last update (\d+) s ago$/.exec(await view.text('#connection-text'))?.[1])
       await view.until('the time since the last message', async () => await heard() >= 13)
       assert.equal(await tone(), 'quiet')
@@ -140,7 +141,7 @@ export function dashboard(name) {
       await view.page.keyboard.press('Enter')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       await cluster.revoke({ token: 'token-of-ann' })
-      await cluster.end()
+      await cluster.end() // closes the open watches, because revoke affects only new requests
       await view.until('the reason', async () => /^The namespaces are not watched. The server rejected the token: ./.test(await view.text('#notices [data-kind="namespaces"] span')))
       await view.until('the cause of the interruption', async () => /^The server rejected the token/.test(await view.text('#connection-text')))
     }))
@@ -164,10 +165,11 @@ export function dashboard(name) {
 
     it('reports a script that failed to load', play({}, async (view) => {
       await view.page.setRequestInterception(true)
+      // app.js imports detail.js. If an import fails, the browser reports the script element of the page, which is app.js.
       view.page.on('request', (request) => (request.url().endsWith('/detail.js') ? request.abort() : request.continue()))
       await view.goto('#/v1/pods')
       await view.until('the name of the script', async () => /\/app\.js could not be loaded$/.test(await view.text('#failure-text')))
-      view.complaints.length = 0
+      view.complaints.length = 0 // removes the expected errors, which would fail the test
     }))
 
     it('adds new collections to the menu and removes deleted collections', play({}, async (view, cluster) => {
@@ -209,7 +211,7 @@ export function dashboard(name) {
         const now = await left()
         if (now > last) tries++
         last = now
-        if (tries >= 10 && now > 3) return true // the next retry is at least three seconds away
+        if (tries >= 10 && now > 3) return true // so that the key press below comes before the next automatic retry
         await view.page.evaluate(() => document.getElementById('retry').click())
         return false
       })
@@ -290,7 +292,8 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
-    // The relay puts another cluster behind the same port, as if the cluster had been rebuilt.
+    // The relay puts another cluster behind the same port, as if the cluster had been rebuilt. Both clusters are quiet: they send
+    // no bookmarks. Only the page's own check can reveal the other cluster.
     for (const [difference, before, after] of [['lower', 100, 0], ['higher', 0, 100]]) {
       it(`replaces the objects of a server that was rebuilt with ${difference} resourceVersions, and is not live before that`, play({ quiet: true }, async (view, cluster) => {
         const rebuilt = await theatre.stage.cluster({ quiet: true }), at = await relay(cluster.url)
@@ -434,7 +437,7 @@ export function dashboard(name) {
       await enter('first')
       await shows()
       await cluster.revoke({ token: 'first' })
-      await cluster.end()
+      await cluster.end() // closes the open watches, because revoke affects only new requests
       await view.until('the cause', async () => /^The server rejected the token · /.test(await view.text('#connection-text')))
       await view.until('the button for another token', () => view.text('#retry'), 'Enter another token')
       await view.accessible(axe, 'another token')
@@ -475,7 +478,7 @@ export function dashboard(name) {
           await view.look(scheme)
           await view.goto('#/v1/pods')
           await view.until('the connection', () => view.text('#connection-text'), 'Live')
-          await view.look(scheme)
+          await view.look(scheme) // again, because a page load removes the theme if the browser cannot emulate it; see look
           await view.accessible(axe, `table, ${scheme}`)
           assert.equal(await view.page.evaluate(() => document.documentElement.scrollWidth), width, 'the page must not be wider than the window')
           for (const tab of ['overview', 'yaml', 'events', 'changes']) {
@@ -487,7 +490,7 @@ export function dashboard(name) {
           await view.goto('#/v1/secrets')
           await view.until('the message', () => view.text('#empty strong'), 'No secrets')
           await view.accessible(axe, `empty, ${scheme}`)
-          await view.page.evaluate(() => document.getElementById('help').showModal())
+          await view.page.evaluate(() => document.getElementById('help').showModal()) // the next test uses the button
           await view.accessible(axe, `help, ${scheme}`)
           await view.page.evaluate(() => document.getElementById('help').close())
         }

@@ -16,7 +16,8 @@ export function serverOfPage() {
 }
 
 /**
- * Returns the name of a server for the user. The URL of the page may contain a name for the page's own server.
+ * Returns the name of a server for the user. A program that serves the page, such as examples/demo, may put a name for its own
+ * server into the URL. Other servers do not get this name, because it would mislead the user.
  * @param {string} server
  */
 export function nameOfServer(server) {
@@ -38,7 +39,7 @@ export function askForServer({ server, token }, why = '') {
   $('connect-why').textContent = why
   $('connect-why').hidden = !why
   $('connect-cancel').onclick = () => dialog.close('')
-  if (!dialog.open) dialog.showModal()
+  if (!dialog.open) dialog.showModal() // it is open if the server rejects a token while the user enters another one
   const first = why ? tokenInput : serverInput // `why` is a rejection, and another token may help
   first.focus()
   return new Promise((resolve) => {

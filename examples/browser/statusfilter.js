@@ -13,13 +13,14 @@ export class StatusFilter {
   #asked = false // whether the user has requested the count
   /** @type {Map<string, HTMLElement>} */
   #buttons = new Map()
+  // Choosing the same statuses makes the app draw again and call counts.
   #ask = h('button', { class: 'chip', onclick: () => { this.#asked = true; this.#choose(this.#chosen) } }, 'Count by status')
   /** @type {string[]} */
   #chosen = []
 
   /**
    * @param {HTMLElement} element
-   * @param {(statuses: string[]) => void} choose called with the selected statuses when the user changes them
+   * @param {(statuses: string[]) => void} choose called with the selected statuses when they change or the user requests counts
    */
   constructor(element, choose) {
     this.#element = element

@@ -143,7 +143,7 @@ func unescape(text string) (c byte, n int) {
 		}
 	}
 	value, err := strconv.ParseUint(code, base, 8)
-	if err != nil || value > '~' {
+	if err != nil || value > '~' { // tokens are ASCII
 		return text[0], 1
 	}
 	return byte(value), n

@@ -11,15 +11,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// plan decodes values of one Go type. It follows the rules of encoding/json, except that names are case-sensitive, and
-// is about twice as fast as json-iterator.
+// plan decodes values of one Go type. It follows the decoding rules in the package comment, and is about twice as fast as
+// json-iterator.
 type plan struct {
 	decode func(*anyReader, reflect.Value)
 	// fields contains the fields of a struct, grouped by the length of their names modulo 32. A group has few fields, so
 	// comparing their names is faster than looking up a name in a map.
 	fields  [32][]field
 	unusual bool      // whether a struct needs json-iterator to find the field for a member name; see the package comment
-	wire    *wireType // of a built-in type, or nil
+	wire    *wireType // apiVersion and kind of a built-in type, which Into checks; nil for other types
 	elem    *plan     // of a pointer, slice, array or map
 }
 
@@ -31,7 +31,8 @@ type field struct {
 	plan  *plan
 }
 
-// field returns the field that was added last with this name, or nil.
+// field returns the field with this name, or nil. If an unusual struct has two fields with this name, it returns the one that
+// was added last. This matters only to uidOf, because decodeStruct does not use the fields of an unusual struct.
 func (p *plan) field(name string) *field {
 	group := p.fields[len(name)%len(p.fields)]
 	for i := range group {
@@ -98,11 +99,12 @@ func (p *plan) addFields(t reflect.Type, index []int, started map[reflect.Type]*
 			p.addFields(f.Type, at, started)
 		case f.Anonymous && name == "": // for example an embedded pointer, for which json-iterator allocates the struct
 			p.unusual = true
-		case f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous:
+		case f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous: // not a JSON field
 		default:
 			if name == "" {
 				name = f.Name
 			}
+			// json-iterator handles repeated names, embedded unexported types with a JSON name, and the option ",string".
 			p.unusual = p.unusual || p.field(name) != nil || !f.IsExported() || strings.Contains(options, "string")
 			group := &p.fields[len(name)%len(p.fields)]
 			*group = slices.Insert(*group, 0, field{name, at, newPlan(f.Type, started)})
@@ -118,7 +120,7 @@ func (p *plan) decodeStruct(r *anyReader, into reflect.Value) {
 		name := r.content()
 		r.next() // the colon
 		start := r.at
-		f := p.field(name)
+		f := p.field(name) // not used in an unusual struct
 		switch {
 		case p.unusual:
 			decodeUnusual(r, name, into)
@@ -147,9 +149,9 @@ func (p *plan) decodePointer(r *anyReader, into reflect.Value) {
 	p.elem.decode(r, into.Elem())
 }
 
-// decodeElements decodes a JSON array. Like encoding/json, it decodes into elements that already exist, because a
-// member may occur twice. If the JSON has too many elements for a Go array, it ignores the rest. If the JSON has too
-// few, it clears the remaining elements of the Go array.
+// decodeElements decodes a JSON array. Elements may already exist, because a member may occur twice. Like encoding/json,
+// decodeElements then decodes into them. If the JSON has too many elements for a Go array, it ignores the rest. If the
+// JSON has too few, it clears the remaining elements of the Go array.
 func (p *plan) decodeElements(r *anyReader, into reflect.Value) {
 	if !r.begins('[', into) {
 		return

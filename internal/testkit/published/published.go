@@ -186,7 +186,7 @@ func show(values []float64) string {
 	return low + " to " + high
 }
 
-// format returns a number with two significant digits, because measurements are not more precise. Larger numbers have
+// format returns a number with at most two significant digits, because measurements are not more precise. Larger numbers have
 // all digits before the decimal point, and separators between thousands.
 func format(v float64) string {
 	if v < 10 {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs an informer and applies its changes to the map fold. The test fails if a change contradicts the map.
+// follower runs an informer and applies its changes to the field fold. The test fails if a change contradicts the fold.
 type follower struct {
 	*run
 	link     *link
@@ -103,7 +103,7 @@ func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.O
 	}
 }
 
-// apply applies a change to the map fold. It fails the test if the change contradicts the map.
+// apply applies a change to the map f.fold. It fails the test if the change contradicts the map.
 func (f *follower) apply(d cache.Change[*lw.Object]) {
 	object := d.New
 	if d.Type == lw.Deleted {
