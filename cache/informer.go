@@ -141,7 +141,7 @@ func (i *Informer[T]) setStart(start func(*Registration[T])) {
 	defer i.mu.Unlock()
 	i.start = start
 	for _, r := range i.handlers {
-		r.start()
+		r.start() // if start is nil, this stops the queue from starting goroutines
 	}
 }
 
@@ -158,7 +158,7 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 
 // Changes yields the stored objects and then every change, until ctx is done or the loop exits. It works like a handler
 // that runs in the caller's goroutine. A resync yields Modified with the same object as Old and New. Changes does not run the
-// informer: another goroutine must call Run. opts may be nil.
+// informer: another goroutine must call Run or Follow. opts may be nil.
 func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		r := newRegistration(i, opts)
@@ -177,7 +177,7 @@ func (i *Informer[T]) register(r *Registration[T]) {
 		var none T // a filter ignores the stored object of an Added change
 		r.enqueue(Change[T]{Type: lw.Added, New: object, Initial: true}, none)
 	}
-	if isClosed(i.Store().Synced()) { // otherwise, enqueue adds the mark when the first list is complete
+	if isClosed(i.Store().Synced()) { // otherwise, enqueue adds the mark, which ends the initial changes, after the first list
 		r.queue.addMark()
 	}
 }

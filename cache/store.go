@@ -90,7 +90,7 @@ func NewStore[T any](key func(T) lw.Key, identity lw.Identity[T]) (*Store[T], *W
 	return s, &Writer[T]{s}
 }
 
-func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
+func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) } // any 32 bits would do
 
 // find returns the object with this key, and its slot. It searches the state `in`, which belongs to the store or to a
 // snapshot. hash is the key's hash.

@@ -44,7 +44,7 @@ const (
 // These constants are idle timeouts. The watchdog checks them at least every 5 seconds, so it detects a half-open
 // connection within 150 seconds, as docs/guarantees.md promises.
 const (
-	idleRequest   = 90 * time.Second  // for a list, or a watch without a response (servers queue requests for up to a minute)
+	idleRequest   = 90 * time.Second  // for a list, or a watch without a response yet (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // for a streaming list; short, because a server without streaming lists may send nothing
 	idleBookmarks = 140 * time.Second // for a watch with bookmarks, which arrive once a minute
 	idleOwed      = 5 * time.Second   // for a watch that must soon deliver a change that a check has shown
@@ -161,7 +161,7 @@ func (p *policy) watchTimeout(server *support) time.Duration {
 // idle returns the idle timeout of the current request.
 func (m *machine) idle() time.Duration {
 	switch {
-	case m.opened == 0:
+	case m.opened == 0: // also during a list or a check, because only WatchStarted sets opened
 		return idleRequest
 	case m.state == streaming:
 		return idleStream
@@ -195,7 +195,8 @@ func (s *support) streamsLists() bool { return s.streams.Load() < maxStreamFault
 func (s *support) streamsProven() bool { return s.streams.Load() == streamsWork }
 
 // streamFailed records a failed streaming list. A 4xx response disables streaming lists at once, because the server
-// rejects their parameters.
+// rejects their parameters. afterStreamingList does not call streamFailed for 401, 403, 404, 410 and 429, because these
+// responses do not show whether the server supports streaming lists.
 func (s *support) streamFailed(err error) {
 	if code := statusCode(err); code >= 400 && code < 500 {
 		s.stopStreams()
@@ -218,7 +219,7 @@ const (
 	connection fault = iota // the connection broke or was closed cleanly, or a gateway cannot reach the server
 	overload                // the server asks the client to slow down
 	expired                 // the resourceVersion or the continue token is too old
-	badVersion              // the resourceVersion does not belong to the server's history, for example because it is too large
+	badVersion              // the resourceVersion is too large or from another history, for example because of a rebuilt server
 	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
 	permanent               // the server returned 401, 403 or 404
 )

@@ -46,8 +46,8 @@ type Response struct {
 	Redact func(text string) string
 }
 
-// redaction is the type of [Response].Redact. A nil redaction returns text unchanged, so callers need not check for
-// nil.
+// redaction adds the method text to a [Response].Redact func. A nil redaction returns text unchanged, so callers need
+// not check for nil.
 type redaction func(text string) string
 
 func (r redaction) text(text string) string {

@@ -7,13 +7,17 @@ const rows = {
   ready: 'time to load the code and list 10,000 Pods, ms', synced: 'time from init to 1,000 Pods, ms',
   cached: 'time from init to 1,000 Pods with cached code, ms', burst: 'time for a burst of 10,000 changes, ms',
 }
+/** Rows for Node. The figure `nothing` is the time from nothing, including code loading, until 1,000 Pods are listed. */
 const rowsOfNode = { nothing: 'time to start, ms', burst: rows.burst }
+/** Columns for a browser: plain JavaScript, and listwatch in its default mode "shared", which uses a SharedWorker. */
 const contenders = { plain: 'plain JavaScript', shared: 'listwatch' }
 const places = { chrome: 'Chromium', firefox: 'Firefox' }
 
 /**
- * Returns the figures of docs/performance.md for internal/tools/publish. A figure that a browser cannot measure is an
- * empty array.
+ * Returns the figures of docs/performance.md by name, for internal/tools/publish. A figure is an array with the median of
+ * all rounds. The array is empty if every round lacks the figure or has NaN, for example because Firefox cannot measure
+ * the heap. `browsers` maps the name of a browser to its rounds, and `node` contains the rounds in Node. A round is an
+ * object {contender: {figure: number}}. `sizes.page` is in bytes.
  */
 export function results({ browsers, node, sizes }) {
   const all = { 'page | listwatch': [sizes.page / 1000] }

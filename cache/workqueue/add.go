@@ -27,7 +27,8 @@ func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 
 // Retry reports that the work on a key failed, and queues the key again after a delay. The delay doubles with each
 // consecutive failure. It is longer if the retries of all keys exceed the rate limit of the queue. If a worker is
-// processing the key, the delay starts when the loop body ends. Otherwise it starts immediately.
+// processing the key, the delay starts when the loop body ends. Otherwise it starts immediately. As with AddAfter, the
+// earliest time counts if the key already has a pending delay.
 func (q *Queue[K]) Retry(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

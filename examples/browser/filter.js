@@ -3,8 +3,9 @@
 /** @import { Row } from './row.js' */
 
 /**
- * Returns the string that the search text of a row must contain to match a term. In the search text, each pair such as
- * "app=web" is a line. The term "app=web" matches only this whole line, and "app=" matches the start of a line.
+ * Returns the string that the search text of a row must contain to match a term. In the search text, which row.js builds,
+ * each pair such as "app=web" is a line between two line breaks. The term "app=web" matches only this whole line, and
+ * "app=" matches the start of a line.
  * @param {string} term
  */
 const needleOf = (term) => (!term.includes('=') ? term : term.endsWith('=') ? `\n${term}` : `\n${term}\n`)
@@ -19,7 +20,8 @@ export class Filter {
   get empty() { return !this.#needles.length && !this.#statuses.size }
 
   /**
-   * Sets the search text. Rows must contain all its words. A word with "=" must equal a label, the node or an owner.
+   * Sets the search text. Rows must contain all its words. A word with "=" must equal a label, the node or an owner, such
+   * as "app=web" or "node=n1". If it ends with "=", any value matches.
    * @param {string} text
    */
   search(text) {
@@ -39,6 +41,7 @@ export class Filter {
    * @param {Row} row
    */
   matches(row) {
+    // A row has no words until Rows.read reads it, after which it is matched again. Until then, only its key can match.
     const words = row.words ?? row.key.toLowerCase()
     return this.#needles.every((needle) => words.includes(needle))
   }

@@ -118,7 +118,8 @@ export class Rows {
   }
 
   /**
-   * Selects the rows that contain all words of a text. A word with "=" must equal a label, the node or an owner.
+   * Selects the rows that contain all words of a text. A word with "=" must equal a label, the node or an owner, such
+   * as "app=web" or "node=n1". If it ends with "=", any value matches.
    * @param {string} text
    */
   search(text) {

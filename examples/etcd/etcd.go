@@ -41,12 +41,13 @@ func (e *Entry) GetResourceVersion() string { return e.Revision }
 // Keys is an lw.ListerWatcher for the keys that start with Prefix. It does not support selectors.
 type Keys struct {
 	URL    string      // URL of etcd, for example "http://127.0.0.1:2379"
-	Prefix string      // must not be empty and must not end with the byte 0xff
+	Prefix string      // must not be empty and must not end with the byte 0xff; see end
 	Client http.Client // must not have a Timeout, because it would end every watch
 }
 
 // List implements lw.ListerWatcher. All pages of a list have the same revision as the first page. The continue token of a
-// page consists of this revision, a space, and the first possible key of the next page.
+// page consists of this revision, a space, and the first possible key of the next page. List ignores opts.ResourceVersion,
+// because the first page always has the latest revision.
 func (k *Keys) List(ctx context.Context, opts lw.ListOptions) *lw.Page[*Entry] {
 	page := new(lw.Page[*Entry])
 	page.Objects = func(yield func(*Entry, error) bool) {

@@ -10,7 +10,7 @@
 //	/close     closes all watches cleanly
 //	/compact   expires all earlier resourceVersions
 //	/stall     stops all watches from sending data until /go-on
-//	/restart   kills the server and restarts it with the same data
+//	/restart   kills the server, restarts it with the same data, and expires all earlier resourceVersions
 package main
 
 import (

@@ -13,7 +13,9 @@ const ConfigMap = `"kind":"ConfigMap","apiVersion":"v1",`
 const TooLarge = `,"details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1}`
 
 // Event returns a watch event as a line of JSON.
-func Event(kind, object string) string { return `{"type":"` + kind + `","object":` + object + "}\n" }
+func Event(eventType, object string) string {
+	return `{"type":"` + eventType + `","object":` + object + "}\n"
+}
 
 // Bookmark returns a bookmark event as a line of JSON. `end` is the value of its initial-events-end annotation, or ""
 // for no annotation.
@@ -41,7 +43,7 @@ func listMetadata(version, token string) string {
 func listItems(items []string) string { return `"items":[` + strings.Join(items, ",") + "]" }
 
 // Object returns a ConfigMap as JSON without kind and apiVersion, like a list item. name, uid and data must not need
-// escapes in JSON. `more` contains additional members for the metadata.
+// escapes in JSON. `more` contains additional members for the metadata, each after a comma, or "".
 func Object(namespace, name, uid, version, more, data string) string {
 	return `{"metadata":{"name":"` + name + `","namespace":"` + namespace + `","uid":"` + uid + `","resourceVersion":"` + version + `"` + more + `},"data":{"v":"` + data + `"}}`
 }
@@ -49,7 +51,8 @@ func Object(namespace, name, uid, version, more, data string) string {
 // Typed adds a ConfigMap's kind and apiVersion to a list item.
 func Typed(item string) string { return "{" + ConfigMap + item[1:] }
 
-// Status returns the JSON for a Status that reports a failure. `more` contains additional members.
+// Status returns the JSON for a Status that reports a failure. `more` contains additional members, each after a
+// comma, or "".
 func Status(code int, reason, message, more string) string {
 	return `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":` + strconv.Quote(message) +
 		`,"reason":` + strconv.Quote(reason) + more + `,"code":` + strconv.Itoa(code) + "}"

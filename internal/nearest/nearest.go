@@ -22,7 +22,7 @@ func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+3)/4 })
 }
 
-// distance returns the edit distance, or 0 if one of the names contains the other.
+// distance returns the edit distance. It returns 0 if one of the names contains the other, so that this name comes first.
 func distance(name, other string) int {
 	if name != "" && other != "" && (strings.Contains(name, other) || strings.Contains(other, name)) {
 		return 0

@@ -11,7 +11,7 @@ const (
 )
 
 // Vector maps slot numbers to elements. The zero value is empty. A snapshot shares the list of free slots with the
-// vector. This is safe, because only the vector's owner uses the list.
+// vector. This is safe, because only Insert and Clear use the list, and a snapshot calls neither.
 type Vector[E any] struct {
 	leaves array[leaf[E]]
 	free   []uint32 // empty slots below next

@@ -104,8 +104,8 @@ export function makeGo() {
 // functions matches functions of wasm_exec.js that a WASM module may not need, and captures their names.
 var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n|^\t{3}(\w+)\([^)]*\) \{ (?:callback\(enosys\(\)\)|throw enosys\(\)|return -1); \},\n|^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)
 
-// checks matches checks in wasm_exec.js that always succeed. Supported browsers have the required APIs, programs have
-// no arguments, and glue.js does not resume a program that has exited.
+// checks matches checks in wasm_exec.js that never fail. Supported browsers have the required APIs, programs have no
+// arguments, and glue.js does not resume a program that has exited.
 var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
 
 // asModule returns wasm_exec.js as a JavaScript module. It omits the checks, and those functions whose names do not

@@ -4,7 +4,8 @@
 //
 // A frame is one JSON value of the stream, such as a line of newline-delimited JSON. Frames need no separator. The
 // reader keeps the bytes of the current frame, so spans and positions in it stay valid while the rest arrives. These
-// positions are relative to the mark, which is the first byte of the frame.
+// positions are relative to the mark, which is the first byte of the frame. [Reader.Unmark] removes the mark, for example
+// between the items of a list, so that the buffer need not keep the whole list.
 //
 //	r := jsonscan.New(src, 1<<20)
 //	defer r.Release()

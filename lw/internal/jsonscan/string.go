@@ -7,14 +7,16 @@ func (r *Reader) Key() []byte {
 	if r.err != nil {
 		return nil
 	}
-	if start := r.pos + 1; r.data[r.pos] == '"' { // most names are complete in the buffer and have no escape sequences
+	// Most names are complete in the buffer and have no escape sequences. The indexes are in range even at the end of the
+	// data, because at least pad bytes follow it.
+	if start := r.pos + 1; r.data[r.pos] == '"' {
 		if end := plainEnd(r.data, start); r.data[end] == '"' && r.data[end+1] == ':' {
 			r.pos = end + 2
 			return r.data[start:end]
 		}
 	}
-	// String and Content use positions relative to the mark, because fill may move the data. If there is no mark, set one
-	// while the name is read.
+	// String and Content use positions relative to the mark, because fill may move the data. A list has no mark outside
+	// its items, so that the buffer need not keep the whole list. In this case, set one while the name is read.
 	unmarked := r.mark < 0
 	if r.Next(); unmarked {
 		r.mark = r.pos
@@ -31,8 +33,8 @@ func (r *Reader) Key() []byte {
 	return text
 }
 
-// String reads a string and returns the span between its quotes. The reader must have a mark. After an error, it
-// returns the zero Span.
+// String reads a string and returns the span between its quotes. The reader must have a mark, because the span is
+// relative to it. After an error, String returns the zero Span.
 func (r *Reader) String(expected string) Span {
 	if !r.take('"', expected) {
 		return Span{}

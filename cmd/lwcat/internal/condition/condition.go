@@ -30,16 +30,16 @@ FIELD is a path such as status.phase, .data.key or metadata.labels.app\.io/name.
 VALUE is a string, or a FIELD that begins with a dot, metadata., spec. or status.; quotes make it a string.
 `
 
-// Condition is a parsed --until condition; see [Grammar]. A condition with "all" needs at least one object. Only
-// "any" and "exists" can hold before the first lists are complete.
+// Condition is a parsed --until or --where condition; see [Grammar]. A condition with "all" needs at least one
+// object. Only "any" and "exists" can hold before the first lists are complete.
 type Condition struct {
 	over    quantifier                           // which of the objects must match
 	terms   []term                               // an object matches if all terms hold for it; empty for one-word conditions
 	rollout bool                                 // whether the condition waits for a rollout
 	Fields  [][]string                           // paths of the fields that the condition reads; see [jsonpath.Path]
-	Plain   bool                                 // whether the condition has only terms, so that a single object decides it
-	compare string                               // for countOf: operator between the number of matching objects and count
-	Count   string                               // for "count" and "create": the number of objects that must match
+	Plain   bool                                 // whether the condition has only terms, so that --where can test one object
+	compare string                               // for countOf: operator between the number of matching objects and Count
+	Count   string                               // right operand of compare; a string, because jsonpath.Holds takes strings
 	values  map[string]func(*lw.Object) lw.Value // the values that the terms compare, by their names in messages
 }
 
@@ -92,7 +92,10 @@ func Parse(text string) (*Condition, error) {
 	return c, nil
 }
 
-// termPattern matches a term up to the next &&. Its groups are the field, the operator, the value and &&.
+// termPattern matches a term up to the next &&. Its groups are the field, the operator, the value and &&. Unquoted text
+// must not contain &, |, a comma or a quote, so that ".a=1 || .b=2" and ".a=1,.b=2" are errors instead of strange values.
+// A value must not begin with an operator character or ~, so that >> and =~ are errors. Later characters may be =, for
+// example in condition=TYPE=STATUS.
 var termPattern = regexp.MustCompile(`(?s)^\s*(` + quoted + `|[^\s=!<>&|,"'{}]+)\s*(?:(==|!=|<=|>=|<|>|=)\s*(` + quoted + `|[^\s=!<>~&|,"'{}][^\s&|,"']*))?\s*(&&|$)`)
 
 // quoted matches a string in quotes, or a path in braces.
@@ -110,7 +113,7 @@ func (c *Condition) Matches(o *lw.Object) bool {
 // state describes the values that decide whether an object matches. It omits the values of Secrets.
 func (c *Condition) state(o *lw.Object) string {
 	if c.rollout {
-		step, _ := rollout(o) // Put has returned the error
+		step, _ := rollout(o) // Watcher.Put has already returned the error
 		return step
 	}
 	var texts []string
@@ -121,7 +124,7 @@ func (c *Condition) state(o *lw.Object) string {
 		}
 		texts = append(texts, name+" is "+value)
 	}
-	return cmp.Or(strings.Join(texts, ", "), "the object still exists")
+	return cmp.Or(strings.Join(texts, ", "), "the object still exists") // for "deleted", which has no terms
 }
 
 // term is a condition on one object.
