@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
@@ -25,9 +26,10 @@ type collection struct {
 	wake    chan struct{} // see lw.Options.Wake
 	url     string        // of the last request, without its query
 	rows    *rowPool
-	indexes []string // field paths of the host's indexes; each record contains the object's values at these paths
-	synced  bool     // the first list or the restored state is complete, so errors no longer stop the collection
-	turns   bool     // the watch shares connections with other watches; see package turns
+	indexes []string    // field paths of the host's indexes; each record contains the object's values at these paths
+	synced  bool        // the first list or the restored state is complete, so errors no longer stop the collection
+	late    *time.Timer // warns if the response to a watch does not arrive; nil before the first watch
+	turns   bool        // the watch shares connections with other watches; see package turns
 
 	// Only the outbox uses these fields.
 	batch   []byte // encoded records for the host
@@ -42,7 +44,17 @@ func (c *collection) run(transport lw.Transport) {
 		return
 	}
 	ctx := lw.WithTrace(c.ctx, &lw.Trace{
-		Open: func(req *lw.Request) { c.url = c.command.Get("endpoint.server").String() + req.Path },
+		Open: func(req *lw.Request) {
+			c.url = c.command.Get("endpoint.server").String() + req.Path
+			if req.Watch {
+				c.late = time.AfterFunc(lateAfter, c.warnLate)
+			}
+		},
+		Opened: func(req *lw.Request, _ error) {
+			if req.Watch {
+				c.late.Stop()
+			}
+		},
 		Page: func(meta lw.ListMeta) {
 			c.send(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
 		},
@@ -137,6 +149,18 @@ func (c *collection) warn(msg string, args ...any) {
 		cause = ""
 	}
 	c.send(warning, forJS(jsx.LogText(msg, append(args, "url", c.url)...)), cause)
+}
+
+// lateAfter is longer than the time after which package fallback tries a WebSocket.
+const lateAfter = 10 * time.Second
+
+// warnLate warns about a watch without a response. Otherwise nobody would learn why a collection does not become live: the
+// stream waits for 90 seconds, and then makes another attempt. A watch that waits for its turn has another warning.
+func (c *collection) warnLate() {
+	if !c.turns {
+		c.send(warning, jsx.LogText("listwatch: no response to a watch for 10 s", "url", c.url)+": if a proxy keeps the response until the first event, "+
+			"let it forward the headers at once, as in https://github.com/seed-6d2a410a/listwatch/blob/main/docs/browser.md", "late")
+	}
 }
 
 func (c *collection) stringField(name string) string { return c.command.Get(name).String() }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -18,6 +20,36 @@ type answer string
 
 func (a answer) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
+
+// late is a proxy that keeps the response to a watch until the first event, which never comes.
+type late struct{ answer }
+
+func (l late) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
+	if !req.Watch {
+		return l.answer.Open(ctx, req)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestLateWatchIsReported(t *testing.T) {
+	for _, turns := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			command, err := lw.ParseValue([]byte(`{"endpoint":{"server":"http://host"},"version":"v1","plural":"pods"}`))
+			require.NoError(t, err)
+			c := &collection{command: command, out: newOutbox(), turns: turns}
+			c.ctx, c.cancel = context.WithCancelCause(t.Context())
+			go c.run(late{answer: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[]}`})
+			time.Sleep(lateAfter - time.Millisecond)
+			require.NotContains(t, string(c.batch), "no response")
+			time.Sleep(2 * time.Millisecond)
+			const text = "listwatch: no response to a watch for 10 s, url: http://host/api/v1/pods: if a proxy"
+			require.Equal(t, !turns, strings.Contains(string(c.batch), text), "%q", c.batch)
+			c.cancel(errStopped)
+			synctest.Wait()
+		})
+	}
 }
 
 func TestRowsKeepTextUntilSent(t *testing.T) {
