@@ -1,0 +1,56 @@
+// Requests lists while the WASM module is loading, so that the list and the module arrive at the same time.
+
+/** @import { Spec } from './spec.js' */
+
+import { parseResource } from './resources.js'
+import { Body } from './streams.js'
+
+const LIMIT = 8 << 20 // in bytes; how much of a response to read before the module takes it
+
+export class Ahead {
+  /** @type {Map<string, Body>} the requests that the module has not taken */
+  #bodies = new Map()
+
+  /** Sends the first request of a collection. It returns a function that cancels the request unless it was taken. @param {Spec} spec */
+  request(spec) {
+    const request = firstList(spec)
+    if (!request) return () => {}
+    const { url, headers } = request, { credentials } = spec.endpoint, key = keyOf(url, headers, credentials)
+    if (this.#bodies.has(key)) return () => {}
+    const body = new Body(url, headers, credentials, () => {}, LIMIT)
+    this.#bodies.set(key, body)
+    return () => { if (this.#bodies.get(key) === body && this.#bodies.delete(key)) body.close() }
+  }
+
+  /** Returns the response to this request if it was sent ahead. @param {string} url @param {[string, string][]} headers @param {string} credentials */
+  take(url, headers, credentials) {
+    const key = keyOf(url, headers, credentials), body = this.#bodies.get(key)
+    this.#bodies.delete(key)
+    return body
+  }
+}
+
+/**
+ * Returns the request that the module will send first for a collection, or undefined if only the module knows it. If it
+ * differed from the module's request, the list would be requested twice, so a test compares them.
+ * @param {Spec} spec
+ * @returns {import('./streams.js').Request | undefined}
+ */
+function firstList({ endpoint, resource = '', namespace, name, labelSelector, fieldSelector, project, persist, streamingLists, asks, token }) {
+  if (!resource || name || persist || streamingLists || asks || project.some((path) => /^\.?metadata\.managedFields/.test(path))) return
+  let parsed
+  // eslint-disable-next-line no-restricted-syntax -- the collection reports the invalid resource
+  try { parsed = parseResource(resource) } catch { return }
+  const path = ['', ...parsed.group ? ['apis', parsed.group] : ['api'], parsed.version, ...namespace ? ['namespaces', namespace] : [], parsed.plural].map(encodeURIComponent).join('/')
+  const query = Object.entries({ labelSelector, fieldSelector, resourceVersion: '0', limit: '500', pretty: 'false' }).filter(([, value]) => value)
+  const headers = Object.entries({ Accept: 'application/json;drop=metadata.managedFields', ...endpoint.headers })
+  if (token) headers.push(['Authorization', `Bearer ${token}`])
+  return { url: `${endpoint.server}${path}?${new URLSearchParams(query)}`, headers }
+}
+
+/** Returns a string that is equal for equal requests. @param {string} url @param {[string, string][]} headers @param {string} credentials */
+function keyOf(url, headers, credentials) {
+  const canonical = new URL(url)
+  canonical.searchParams.sort() // also encodes the parameters like URLSearchParams
+  return JSON.stringify([canonical, headers.map(([name, value]) => [name.toLowerCase(), value]).sort(), credentials])
+}
