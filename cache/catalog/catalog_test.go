@@ -379,20 +379,40 @@ func TestNamespacesResumeWithoutLists(t *testing.T) {
 	})
 }
 
-// Kubernetes answers a check from etcd but a watch from its cache, so only the check times out while etcd is down.
+// Kubernetes answers a check from etcd but a watch from its cache, so only the check fails while etcd is down or slow.
 func TestNamespacesResumeWithoutChecks(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
 		put(t, server, "pods", "a", "web")
 		put(t, server, "pods", "b", "web")
 	}
+	for _, failure := range []lw.StatusError{{Code: 504}, {Code: 500}, {Code: 429, RetryAfter: time.Second}, {Code: 503, RetryAfter: time.Second}, {Code: 403}} {
+		t.Run(fmt.Sprint(failure.Code), func(t *testing.T) {
+			run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+				require.NoError(t, b.WaitSynced(b.ctx))
+				b.after(time.Minute, pods)
+				earlier := len(b.server.Requests(nil))
+				b.server.Fail(func(r lwtest.Request) bool {
+					return strings.HasSuffix(r.URL.Path, "/pods") && r.URL.Query().Get("limit") == "1"
+				}, -1, lwtest.Refuse(&failure))
+				b.server.DropConnections()
+				require.Equal(t, catalog.Live, b.after(time.Minute, pods).State)
+				require.Zero(t, lists(b.server, earlier, "pods"))
+			})
+		})
+	}
+}
+
+// If the watch fails like the check before it, the type must not stay stale without a cause.
+func TestFailureAfterCheckIsReported(t *testing.T) {
+	prepare := func(server *lwtest.Server) { put(t, server, "pods", "a", "web") }
 	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		b.after(time.Minute, pods)
-		earlier := len(b.server.Requests(nil))
-		b.server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Get("limit") == "1" }, -1, lwtest.Refuse(&lw.StatusError{Code: 504}))
+		b.server.Fail(func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") }, -1, lwtest.Refuse(&lw.StatusError{Code: 504}))
 		b.server.DropConnections()
-		require.Equal(t, catalog.Live, b.after(time.Minute, pods).State)
-		require.Zero(t, lists(b.server, earlier, "pods"))
+		status := b.after(time.Minute, pods)
+		require.Equal(t, catalog.Stale, status.State)
+		require.ErrorContains(t, status.Cause, "504")
 	})
 }
 

@@ -237,9 +237,11 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		switch event.Type {
 		case lw.Interrupted:
 			err = event.Interruption.Err
-			status, _ := errors.AsType[*lw.StatusError](err)
-			// The namespace's stream also goes on after a check that has timed out, because the server may still serve watches.
-			if goesOn(event.Interruption) || s.unchecked[next.namespace] && status != nil && status.Code == 504 {
+			if goesOn(event.Interruption) {
+				continue
+			}
+			if s.unchecked[next.namespace] && watchesUnchecked(event.Interruption) {
+				delete(s.unchecked, next.namespace) // so that the next failure counts, because it concerns the watch
 				continue
 			}
 		case lw.ListStarted: // the stream of the namespace relists, so the merged watch must relist, too
@@ -260,6 +262,13 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 			return
 		}
 	}
+}
+
+// watchesUnchecked reports whether a stream goes on with a watch although its check has failed. For example, a server may
+// serve watches from its cache while etcd is down. If the server itself is down, the stream repeats the check instead.
+func watchesUnchecked(i *lw.Interruption) bool {
+	status, answered := errors.AsType[*lw.StatusError](i.Err)
+	return answered && !i.Relist && status.Code != 502 && (status.Code != 503 || status.RetryAfter > 0)
 }
 
 // outdated reports whether the store has a newer version of an object. Saved collections have only the lowest
