@@ -84,10 +84,13 @@ func (r Resource) path() (path, query string) {
 // fieldSelector adds a term for the resource's name to the caller's selector. The name cannot be part of the path,
 // because servers ignore the parameter `watch` if the path names a single object.
 func (r Resource) fieldSelector(selector string) string {
-	if r.Name == "" {
+	switch {
+	case r.Name == "":
 		return selector
+	case selector == "":
+		return "metadata.name=" + r.Name
 	}
-	return strings.TrimSuffix("metadata.name="+r.Name+","+selector, ",")
+	return "metadata.name=" + r.Name + "," + selector
 }
 
 // query is the encoded query of a URL.

@@ -3,9 +3,11 @@
 /** @import { Spec } from './spec.js' */
 
 import { parseResource } from './resources.js'
-import { Body } from './streams.js'
+import { Body, PENDING } from './streams.js'
 
 const LIMIT = 8 << 20 // in bytes; how much of a response to read before the module takes it
+const MAX = 4 // the number of requests; Chromium and Firefox open six connections to a server without HTTP/2
+const PLAIN = /^(\w[\w.-]*(\/|$))+$/ // segments of a path that need no escapes; the module rejects segments such as ".."
 
 export class Ahead {
   /** @type {Map<string, Body>} the requests that the module has not taken */
@@ -16,7 +18,7 @@ export class Ahead {
     const request = firstList(spec)
     if (!request) return () => {}
     const { url, headers } = request, { credentials } = spec.endpoint, key = keyOf(url, headers, credentials)
-    if (this.#bodies.has(key)) return () => {}
+    if (this.#bodies.size === MAX || this.#bodies.has(key)) return () => {}
     const body = new Body(url, headers, credentials, () => {}, LIMIT)
     this.#bodies.set(key, body)
     return () => { if (this.#bodies.get(key) === body && this.#bodies.delete(key)) body.close() }
@@ -26,24 +28,25 @@ export class Ahead {
   take(url, headers, credentials) {
     const key = keyOf(url, headers, credentials), body = this.#bodies.get(key)
     this.#bodies.delete(key)
-    return body
+    if (!body || body.state === PENDING || body.state === 200) return body
+    body.close() // after a failure, which may have ended in the meantime, the module sends its own request
   }
 }
 
 /**
- * Returns the request that the module will send first for a collection, or undefined if only the module knows it. If it
- * differed from the module's request, the list would be requested twice, so a test compares them.
+ * Returns the module's first request for a collection, or undefined if only the module knows it. A test compares them.
  * @param {Spec} spec
  * @returns {import('./streams.js').Request | undefined}
  */
 function firstList({ endpoint, resource = '', namespace, name, labelSelector, fieldSelector, project, persist, streamingLists, asks, token }) {
-  if (!resource || name || persist || streamingLists || asks || project.some((path) => /^\.?metadata\.managedFields/.test(path))) return
+  if (!PLAIN.test(`${resource}/${namespace}`) || name || persist || streamingLists || asks || project.some((path) => /^\.?metadata\.managedFields/.test(path))) return
   let parsed
   // eslint-disable-next-line no-restricted-syntax -- the collection reports the invalid resource
   try { parsed = parseResource(resource) } catch { return }
-  const path = ['', ...parsed.group ? ['apis', parsed.group] : ['api'], parsed.version, ...namespace ? ['namespaces', namespace] : [], parsed.plural].map(encodeURIComponent).join('/')
+  const path = ['', ...parsed.group ? ['apis', parsed.group] : ['api'], parsed.version, ...namespace ? ['namespaces', namespace] : [], parsed.plural].join('/')
   const query = Object.entries({ labelSelector, fieldSelector, resourceVersion: '0', limit: '500', pretty: 'false' }).filter(([, value]) => value)
-  const headers = Object.entries({ Accept: 'application/json;drop=metadata.managedFields', ...endpoint.headers })
+  /** @type {[string, string][]} */
+  const headers = [['Accept', 'application/json;drop=metadata.managedFields'], ...Object.entries(endpoint.headers)]
   if (token) headers.push(['Authorization', `Bearer ${token}`])
   return { url: `${endpoint.server}${path}?${new URLSearchParams(query)}`, headers }
 }

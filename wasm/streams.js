@@ -78,10 +78,8 @@ export class Chunks {
 
 const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)$/i
 
-/**
- * The body of a response. The next part is requested after the module has read the previous one, so that a slow module
- * slows the server down.
- */
+// The body of a response. Unless it is read ahead, the next part is requested after the module has read the previous one, so that
+// a slow module slows the server down.
 export class Body {
   state = PENDING
   /** @type {string | undefined} */

@@ -27,8 +27,7 @@ let loading
 if (shared) scope.onconnect = (/** @type {MessageEvent} */ { ports: [port] }) => serve(port)
 else serve(scope)
 
-// After an uncaught error the state is unknown, so all collections of all pages fail. Before the module is loaded, there is no
-// collection, and the browser reports the error.
+// After an uncaught error the state is unknown, so all collections fail. While the module loads, the browser reports the error.
 const uncaught = (/** @type {Event} */ event, /** @type {unknown} */ error) => {
   if (!host) return
   event.preventDefault()

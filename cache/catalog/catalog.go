@@ -426,8 +426,10 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 			var changed []Status
 			c.mu.Lock()
 			updated := c.updated
-			// seen also contains removed collections, because the loop may not have received their last status yet.
-			for _, n := range slices.AppendSeq(c.sorted(), maps.Keys(seen)) {
+			// The loop may not have received the last status of a removed collection yet. It comes before the status of the
+			// collection that has replaced it.
+			all := slices.DeleteFunc(slices.Collect(maps.Keys(seen)), func(n *collection) bool { return c.collections[n.info.Type] == n })
+			for _, n := range append(all, c.sorted()...) {
 				if seen[n] != n.revision {
 					changed = append(changed, n.status())
 				}

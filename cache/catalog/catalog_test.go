@@ -581,11 +581,21 @@ func TestBytesAreLimited(t *testing.T) {
 	}}
 	run(t, opts, prepare, func(b *bed) {
 		changes := b.follow(pods)
+		var last catalog.Status
+		go func() {
+			for status := range b.StatusChanges(b.ctx) {
+				if status.Type == pods {
+					last = status
+				}
+				time.Sleep(10 * time.Millisecond) // a slow loop misses the time between the drop and the new collection
+			}
+		}()
 		err := b.WaitSynced(b.ctx)
 		var limit *catalog.LimitError
 		require.ErrorAs(t, err, &limit)
 		require.Equal(t, catalog.Unavailable, b.after(time.Minute, pods).State)
 		require.Zero(t, b.after(0, pods).Objects)
+		require.Equal(t, "unavailable 0", fmt.Sprint(last.State, " ", last.Objects))
 		require.Equal(t, 100, b.after(0, configmaps).Objects)
 		total := int64(0)
 		for _, status := range b.Statuses() {
@@ -909,7 +919,12 @@ func TestPackedObjectsNeedNotBeComparable(t *testing.T) {
 		}
 		b.server.Compact() // makes the catalog relist
 		b.server.DropConnections()
+		changes := b.follow(pods)
 		status := b.after(time.Minute, pods)
+		_, err := b.server.Put("pods", map[string]any{"metadata": map[string]any{"namespace": "a", "name": "web"}, "spec": map[string]any{"n": 1}})
+		require.NoError(t, err)
+		b.after(time.Second, pods)
+		require.Contains(t, *changes, "MODIFIED v1 a/web v1 a/web")
 		require.NotZero(t, lists(b.server, earlier, "pods"))
 		require.Equal(t, "live 1", fmt.Sprint(status.State, " ", status.Objects))
 	})

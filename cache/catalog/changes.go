@@ -84,7 +84,7 @@ func (s *subscriber) follow(n *collection) {
 		},
 		Modified: func(old, object Packed) {
 			change := cache.Change[*lw.Object]{Type: lw.Modified, New: object.Object()}
-			if change.Old = change.New; old != object { // after a resync, both are the same object
+			if change.Old = change.New; !same(old, object) { // after a resync, both are the same object
 				change.Old = old.Object()
 			}
 			pass(change)

@@ -62,15 +62,15 @@ func (c codec) packed(o *lw.Object, err error) (Packed, error) {
 	return c.pack(o), nil
 }
 
+// same reports whether a == b. It returns false for values of a type for which == would panic.
+func same(a, b Packed) bool { return reflect.ValueOf(a).Comparable() && a == b }
+
 // Identity implements [lw.Codec].
 func (c codec) Identity() lw.Identity[Packed] {
 	raw := c.raw.Identity()
 	return lw.Identity[Packed]{
-		UID: Packed.GetUID,
-		Equal: func(a, b Packed) bool {
-			// A relist often yields the stored object itself. Packed values need not be comparable, and == would panic then.
-			return reflect.ValueOf(a).Comparable() && a == b || a.Holds(b.Object())
-		},
+		UID:   Packed.GetUID,
+		Equal: func(a, b Packed) bool { return same(a, b) || a.Holds(b.Object()) }, // a relist often yields the stored object itself
 		Same: func(e Packed, s *lw.Scanned) bool {
 			if e, ok := e.(text); ok {
 				return raw.Same(e.object, s) // compares without copying the text

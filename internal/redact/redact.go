@@ -91,17 +91,16 @@ func longest(forms []string, text string, i int) (most int) {
 	return most
 }
 
-// startsWord reports whether no letter or digit precedes text[i]. It also decodes an escape sequence there, because the
-// last character of a sequence such as %3D is a letter or a digit.
+// startsWord reports whether no ASCII letter or digit precedes text[i]. It also decodes an escape sequence there, because
+// the last character of a sequence such as %3D is a letter or a digit.
 func startsWord(text string, i int) bool {
 	if i == 0 || !isWord(text[i-1]) || i > 1 && text[i-2] == '\\' { // \n and similar sequences are control characters
 		return true
 	}
-	for _, n := range [...]int{len("%3D"), len(`\u003d`)} {
-		if i >= n {
-			if c, length := unescape(text[i-n:]); length == n && !isWord(c) {
-				return true
-			}
+	for prefix, n := range map[string]int{"%": len("%3D"), `\u`: len(`\u003d`)} {
+		if i >= n && strings.HasPrefix(text[i-n:], prefix) {
+			c, length := unescape(text[i-n:])
+			return length < n || !isWord(c) // shorter if the sequence is not ASCII
 		}
 	}
 	return false

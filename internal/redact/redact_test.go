@@ -65,7 +65,7 @@ func TestRedactsShortSecretsOnlyAsWords(t *testing.T) {
 	require.Equal(t, "Bearer … and Bearer …, xs3cret", secrets.Text("Bearer a and Bearer s3cret, xs3cret"))
 	require.Equal(t, "…", secrets.Text("s3cret"))
 	require.Equal(t, "", secrets.Text(""))
-	for _, before := range []string{"=", "%3D", "%22", `\n`, `\u003d`, "&#61;"} {
+	for _, before := range []string{"=", "%3D", "%22", `\n`, `\u003d`, "&#61;", `\u201c`, "%E2%80%9C"} {
 		require.Equal(t, "token"+before+"…"+before, secrets.Text("token"+before+"s3cret"+before))
 	}
 	for _, before := range []string{"x", "%41", `\u0041`, "%", "3D"} {

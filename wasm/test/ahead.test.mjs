@@ -25,7 +25,8 @@ async function serve(t, hold = false) {
     if (searchParams.has('watch')) return response.writeHead(200, { 'Content-Type': 'application/json' }).flushHeaders()
     at.requests.push(request)
     response.on('close', () => { at.aborted += response.writableEnded ? 0 : 1 })
-    const [, apiVersion, plural] = /\/apis?\/(.*?)(?:\/namespaces\/\w+)?\/(\w+)$/.exec(pathname)
+    const [, apiVersion, plural] = /\/apis?\/(.*?)(?:\/namespaces\/[^/]+)?\/(\w+)$/.exec(pathname)
+    response.statusCode = at.status ?? 200
     const kind = { pods: 'PodList', deployments: 'DeploymentList', widgets: 'WidgetList' }[plural]
     if (!hold) response.end(JSON.stringify({ kind, apiVersion, metadata: { resourceVersion: '7' }, items: [] }))
   }).listen(0, '127.0.0.1')
@@ -59,6 +60,10 @@ const rows = [
   [{ resource: 'pods', streamingLists: true }, false],
   [{ resource: 'nosuch' }, false],
   [{ path: '/api/v1/pods' }, false],
+  [{ resource: 'pods', headers: { Accept: 'application/json' } }, true],
+  [{ resource: 'pods', namespace: '..' }, false],
+  [{ resource: '../../..' }, false],
+  [{ resource: 'pods', namespace: '\ud800' }, false],
 ]
 for (const [options, expected] of rows) {
   test(`a list is ${expected ? '' : 'not '}requested ahead: ${JSON.stringify(options)}`, async (t) => {
@@ -72,10 +77,24 @@ for (const [options, expected] of rows) {
     const end = new Host(engine).open(spec, client)
     t.after(end)
     await until(() => client.kinds.includes(LIVE) || client.kinds.includes(STOPPED) || client.kinds[0] instanceof Error)
-    assert.equal(server.requests.length, options.resource === 'nosuch' ? 0 : 1)
-    assert.equal(client.kinds.includes(SYNCED), options.resource !== 'nosuch')
+    const valid = !/nosuch|\.\./.test(options.resource + options.namespace)
+    assert.equal(server.requests.length, valid ? 1 : 0)
+    assert.equal(client.kinds.includes(SYNCED), valid)
   })
 }
+
+test('the module repeats a request that has failed before it was loaded', async (t) => {
+  const server = await serve(t), ahead = new Ahead(), client = recorder()
+  server.status = 403
+  const { spec } = specOf({ server: server.url, resource: 'pods', streamingLists: false })
+  ahead.request(spec)
+  await until(() => server.requests.length === 1)
+  server.status = 200 // for example because the user has signed in
+  const engine = await Engine.load(undefined, ahead)
+  t.after(new Host(engine).open(spec, client))
+  await until(() => client.kinds.includes(LIVE))
+  assert.equal(server.requests.length, 2)
+})
 
 test('requests of different users are not mixed up', async (t) => {
   const server = await serve(t), ahead = new Ahead()
@@ -105,7 +124,7 @@ test('a list that nobody takes is read only up to a limit, and cancelled', async
   const ahead = new Ahead()
   const { spec } = specOf({ server: `http://127.0.0.1:${server.address().port}`, resource: 'pods', streamingLists: false })
   const cancel = ahead.request(spec)
-  assert.equal(typeof ahead.request(spec), 'function', 'the same request is not sent again')
+  ahead.request(spec) // is not sent again
   await until(() => sent >= 8 << 20)
   for (let before = -1; before !== sent;) { // until the server cannot send more
     before = sent
