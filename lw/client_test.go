@@ -215,6 +215,7 @@ func TestRequests(t *testing.T) {
 		{Resource{Group: "apps", Version: "v1", Plural: "deployments"}, ListOptions{ResourceVersion: "0", Limit: 500}, "/apis/apps/v1/deployments?resourceVersion=0&limit=500"},
 		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{FieldSelector: "a=b"}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb%2Ca%3Db"},
 		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb"},
+		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{FieldSelector: `spec.x=a\,`}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb%2Cspec.x%3Da%5C%2C"},
 		{Pods(""), ListOptions{LabelSelector: "app in (a, b),ä", Continue: "a+b/c="}, "/api/v1/pods?labelSelector=app%20in%20%28a%2C%20b%29%2C%C3%A4&continue=a%2Bb%2Fc%3D"},
 		{Pods(""), ListOptions{ResourceVersion: "7"}, "/api/v1/pods?resourceVersion=7"},
 		{Pods(""), ListOptions{ResourceVersion: "7", Limit: 5}, "/api/v1/pods?resourceVersion=7&limit=5&resourceVersionMatch=NotOlderThan"},

@@ -191,7 +191,8 @@ type field struct {
 	keep *fields
 }
 
-// selectNone is the selection that removes the whole value.
+// selectNone is the selection that removes the whole value. Its method member returns nil, because the caller cuts the
+// whole value itself.
 var selectNone = &fields{}
 
 // member returns the selection for the member with this name.

@@ -240,7 +240,7 @@ func (e *engine[T]) watch() error {
 func (e *engine[T]) open() (ListOptions, context.Context, *watchdog) {
 	opts := e.machine.next(e.now())
 	ctx, dog := guard(e.ctx, e.machine.idle(), e.opts.Wake, e.opts.Wall)
-	opts.progress, opts.replaces = dog.progress, e.machine.version != ""
+	opts.progress, opts.replaces = dog.progress, e.machine.version != "" // with a version, the caller has objects of an earlier list or of Held
 	opts.lookup, opts.holder = e.held.Lookup, e.source
 	return opts, ctx, dog
 }

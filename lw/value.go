@@ -106,9 +106,9 @@ func (v Value) Elements() iter.Seq[Value] {
 // Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if the path is
 // malformed or has no value. The empty path returns v itself.
 //
-// A path consists of member names, separated by dots, and array indexes in brackets. A backslash escapes a dot in a
-// name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has a value at
-// the rest of the path. [Value.Elements] yields all elements.
+// A path consists of member names, separated by dots, and array indexes in brackets. It may begin with a dot. A
+// backslash escapes a dot, a bracket or a backslash in a name, as in "metadata.labels.app\.kubernetes\.io/name". The
+// index [*] selects the first element that has a value at the rest of the path. [Value.Elements] yields all elements.
 func (v Value) Get(path string) Value {
 	for path != "" && v.Exists() {
 		first, rest, expected := cutStep(path)

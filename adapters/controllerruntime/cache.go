@@ -163,7 +163,7 @@ func (c *decodingCache) Get(ctx context.Context, key client.ObjectKey, out clien
 func (c *decodingCache) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	all := (&client.ListOptions{}).ApplyOptions(opts)
 	opts = append(opts[:len(opts):len(opts)], client.UnsafeDisableDeepCopyOption(false))
-	key, value, labeled := requiredLabel(all.LabelSelector)
+	key, value, labeled := requiredLabel(all.LabelSelector) // without one, the empty key and value select all objects
 	switch {
 	case all.FieldSelector != nil: // MatchingFields would replace the caller's field selector
 	case set(all.UnsafeDisableDeepCopy):

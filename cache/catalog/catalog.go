@@ -341,7 +341,9 @@ func (c *Catalog) Remove(of Type) {
 	if n != nil {
 		close(n.removed)
 		n.forget()
-		c.ended = slices.DeleteFunc(c.ended, func(each *collection) bool { return each == n }) // removed here, so that Remove waits for it
+		// Otherwise, discover could remove it from the group first. The call of group.Remove below would then find nothing
+		// and return before the stream has ended.
+		c.ended = slices.DeleteFunc(c.ended, func(each *collection) bool { return each == n })
 	}
 	c.mu.Unlock()
 	if n != nil {

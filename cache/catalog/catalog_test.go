@@ -890,7 +890,6 @@ func TestStatusCountsBytesOfPackedObjects(t *testing.T) {
 	require.NotZero(t, sizes["packed"])
 }
 
-// The catalog always follows the definitions for discovery. If Follow skips them, no result may contain them.
 // slicePacked is not comparable, so == panics for two of them.
 type slicePacked struct {
 	lw.Keyed
@@ -930,6 +929,7 @@ func TestPackedObjectsNeedNotBeComparable(t *testing.T) {
 	})
 }
 
+// The catalog always follows the definitions for discovery. If Follow skips them, no result may contain them.
 func TestSkippedDefinitionsAreHidden(t *testing.T) {
 	opts := &catalog.Options{Follow: func(info catalog.TypeInfo) *catalog.Settings {
 		if info.Type == gadgets {

@@ -15,10 +15,11 @@ type codec struct {
 	plain   *dictionary // for objects that are stored uncompressed; they find the cache hot through it
 }
 
-// NewCodec returns a codec that compresses the objects of inner, which must be a [lw.RawCodec]. The codec is safe for
-// concurrent use, but compresses one object at a time, because each zstd encoder takes about 0.9 MB of memory. The
-// codec also keeps up to 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the
-// codec learns from the objects that it decodes.
+// NewCodec returns a codec that compresses the objects of inner, such as a [lw.RawCodec]. The client must not request
+// protobuf, because the codec parses the stored text as JSON. The codec is safe for concurrent use, but compresses one
+// object at a time, because each zstd encoder takes about 0.9 MB of memory. The codec also keeps up to 1 MiB of recently
+// used objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it
+// decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
 // newCodec returns a codec that keeps at most hotBytes bytes of recently used objects uncompressed. If hotBytes is

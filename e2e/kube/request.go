@@ -16,8 +16,8 @@ const (
 )
 
 // Do sends a request as the admin and returns the status code and the body of the response. The path starts with a
-// slash and may contain a query. contentType is the media type of body.
-// contentType and body may be empty.
+// slash and may contain a query. contentType is the media type of body, and both may be
+// empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {

@@ -72,7 +72,7 @@ type attempt struct {
 	io.ReadCloser
 	transport *Transport
 	index     int
-	ctx       context.Context // context of the stream, which outlives a canceled attempt
+	ctx       context.Context // context passed to Open, which outlives a canceled attempt
 	cancel    context.CancelFunc
 	response  *lw.Response
 	err       error

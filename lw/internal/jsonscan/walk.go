@@ -47,8 +47,10 @@ func bracketEnd(text string, i int) int {
 			if equal(low, ascii, '\\') != 0 {
 				break
 			}
-			// In quotes, the lowest bit of each byte is set if the number of quotes up to that byte is odd.
-			quotes := equal(low, ascii, '"') >> 7 * ones
+			// The shift turns each quote into a 1. The multiplication adds to each byte all lower bytes, so each byte of quotes
+			// is the number of quotes up to that byte. Only its lowest bit matters: an odd number changes whether the byte is
+			// within a string.
+			quotes := (equal(low, ascii, '"') >> 7) * ones
 			outside := ascii &^ (quotes<<7 ^ inside)
 			inside ^= -(quotes >> 56 & 1)
 			low &^= ones * ('{' - '[') // turns braces into brackets
