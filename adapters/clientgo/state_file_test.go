@@ -17,7 +17,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lwtest"
 )
 
-// runUntil runs an informer for Pods until its handler has received these events. It returns the stopped informer.
+// runUntil runs an informer for Pods until its handler has received these events. It returns the stopped informer. A
+// handler receives objects before the list is complete, so runUntil also waits for its end. Otherwise nothing would be saved.
 func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...string) cache.SharedIndexInformer {
 	informer := podInformerWith(t, server, extras)
 	var handler recorder
@@ -25,6 +26,7 @@ func runUntil(t *testing.T, server *lwtest.Server, extras Extras, events ...stri
 	require.NoError(t, err)
 	stop := start(t, informer)
 	handler.wait(t, events...)
+	waitSynced(t, informer.HasSyncedChecker())
 	stop()
 	return informer
 }
