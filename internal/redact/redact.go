@@ -97,13 +97,14 @@ func startsWord(text string, i int) bool {
 	if i == 0 || !isWord(text[i-1]) || i > 1 && text[i-2] == '\\' { // \n and similar sequences are control characters
 		return true
 	}
-	for prefix, n := range map[string]int{"%": len("%3D"), `\u`: len(`\u003d`)} {
-		if i >= n && strings.HasPrefix(text[i-n:], prefix) {
-			c, length := unescape(text[i-n:])
-			return length < n || !isWord(c) // shorter if the sequence is not ASCII
-		}
+	n := len("%3D")
+	if i >= 6 && text[i-6:i-4] == `\u` {
+		n = len(`\u003d`)
+	} else if i < n || text[i-n] != '%' {
+		return false
 	}
-	return false
+	c, length := unescape(text[i-n:])
+	return length < n || !isWord(c) // shorter if the sequence is not ASCII
 }
 
 // match compares text[i:] with form. It returns the end of the match in text and the number of matching bytes of form.
