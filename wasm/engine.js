@@ -1,6 +1,5 @@
 // The engine runs the WASM module and sends it commands. After a crash, the next collection restarts the module.
 
-/** @import { Ahead } from './ahead.js' */
 /** @import { GlueHost } from './glue.js' */
 /** @import { Spec } from './spec.js' */
 /** @import { InitOptions } from './types.js' */
@@ -39,18 +38,16 @@ export class Engine {
   #sinks = new Map()
   #last = 0 // the ID of the last watch
   #slots = new Slots()
-  #ahead
 
-  /** @param {WebAssembly.Module} module @param {Ahead} [ahead] */
-  constructor(module, ahead) {
+  /** @param {WebAssembly.Module} module */
+  constructor(module) {
     this.#module = module
-    this.#ahead = ahead
   }
 
-  /** Loads and starts the module. @param {InitOptions['wasm']} [wasm] @param {Ahead} [ahead] the requests that were sent ahead */
-  static async load(wasm, ahead) {
+  /** Loads and starts the module. @param {InitOptions['wasm']} [wasm] */
+  static async load(wasm) {
     try {
-      const engine = new Engine(await compile(wasm ?? wasmURL()), ahead)
+      const engine = new Engine(await compile(wasm ?? wasmURL()))
       await engine.#begin()
       return engine
     } catch (cause) {
@@ -64,8 +61,7 @@ export class Engine {
     /** @type {{ end?: () => void }} */
     const run = this.#run = {}
     const failed = (/** @type {unknown} */ error) => this.die(error, run)
-    const host = { ask: this.#ask, emit: (/** @type {number} */ id, /** @type {Uint8Array} */ bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed, ahead: this.#ahead }
-    run.end = glue(go, host)
+    run.end = glue(go, { ask: this.#ask, emit: (id, bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed })
     const instance = await WebAssembly.instantiate(this.#module, go.importObject)
     if (run !== this.#run) return // die() was called during the instantiation
     go.run(instance).then(() => failed(new Error('it exited')), failed)

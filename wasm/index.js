@@ -37,10 +37,9 @@ export function init(options = {}) {
   if (connecting && ready) return ready
   last = options
   const current = connecting = connect(options, () => reset(current))
-  ready = current.then(async (connected) => {
-    await connected.loaded
+  ready = current.then((connected) => {
     link = connected
-  }).catch((error) => {
+  }, (error) => {
     reset(current) // the next call tries again
     throw error
   })
@@ -82,9 +81,9 @@ export function listOptions() {
 async function linked() {
   const substitute = fake()
   if (substitute) return substitute
-  // eslint-disable-next-line no-restricted-syntax -- the collection reports the failure
-  init(last).catch(() => {})
-  return /** @type {Promise<Link>} */ (connecting)
+  const loaded = init(last), current = /** @type {Promise<Link>} */ (connecting)
+  await loaded
+  return current
 }
 
 /**

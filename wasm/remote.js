@@ -42,7 +42,7 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
   const down = (/** @type {unknown} */ error) => {
     if (failure) return
     failure = crashed('the worker failed', error)
-    channel.end(failure) // rejects the pending calls
+    channel.end(failure) // rejects the pending call, unless the worker is ready
     stop()
     pageLock?.release() // makes the shared worker close the collections of this page
     if (!ready) return
@@ -94,10 +94,9 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
       answered = !failure
     })
     // The worker loads the module before it has answered the greeting, because its lock takes some time, too.
-    link.loaded = channel.call({ type: 'load', wasm })
-    link.loaded.catch(down)
-    const workerLock = await greeted
-    if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
+    await Promise.all([greeted.then((workerLock) => {
+      if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
+    }), channel.call({ type: 'load', wasm })])
     ready = true
     return link
   } catch (error) {

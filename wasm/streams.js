@@ -78,8 +78,10 @@ export class Chunks {
 
 const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)$/i
 
-// The body of a response. Unless it is read ahead, the next part is requested after the module has read the previous one, so that
-// a slow module slows the server down.
+/**
+ * The body of a response. The next part is requested after the module has read the previous one, so that a slow module
+ * slows the server down.
+ */
 export class Body {
   state = PENDING
   /** @type {string | undefined} */
@@ -95,12 +97,10 @@ export class Body {
   #waiting = true // whether a response or a part of the body is pending
   #ended = false
   #wake
-  #ahead
 
-  /** @param {string} url @param {[string, string][]} headers @param {string} credentials @param {() => void} wake @param {number} [ahead] how many bytes to read before `adopt` is called */
-  constructor(url, headers, credentials, wake, ahead = 0) {
+  /** @param {string} url @param {[string, string][]} headers @param {string} credentials @param {() => void} wake */
+  constructor(url, headers, credentials, wake) {
     this.#wake = wake
-    this.#ahead = ahead
     /** @type {RequestInit} */
     const options = { headers, cache: 'no-store', signal: this.#abort.signal }
     // After a redirect to another origin, browsers remove the token but no other header.
@@ -119,7 +119,6 @@ export class Body {
   #afterRead(ended) {
     this.#waiting = false
     this.#ended = ended
-    if (!ended && this.#chunks.size < this.#ahead) this.#pull()
     schedule(this.#wake)
   }
 
@@ -144,13 +143,6 @@ export class Body {
       if (value) this.#chunks.push(value)
       this.#afterRead(done)
     }).catch((error) => this.#fail(error))
-  }
-
-  /** Connects a body that was requested ahead to its reader. @param {() => void} wake */
-  adopt(wake) {
-    this.#wake = wake
-    this.#ahead = 0
-    return this
   }
 
   close() { this.#abort.abort() }
