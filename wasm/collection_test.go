@@ -22,30 +22,39 @@ func (a answer) Open(context.Context, *lw.Request) (*lw.Response, error) {
 	return &lw.Response{ReadCloser: io.NopCloser(strings.NewReader(string(a)))}, nil
 }
 
-// late is a proxy that keeps the response to a watch until the first event, which never comes.
-type late struct{ answer }
+// late is a proxy that keeps the response to a watch until the first event, which never comes. With prompt, the response
+// begins at once.
+type late struct {
+	answer
+	prompt bool
+}
 
 func (l late) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
 	if !req.Watch {
 		return l.answer.Open(ctx, req)
+	}
+	if l.prompt {
+		body, events := io.Pipe()
+		context.AfterFunc(ctx, func() { _ = events.CloseWithError(ctx.Err()) })
+		return &lw.Response{ReadCloser: body}, nil
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
 func TestLateWatchIsReported(t *testing.T) {
-	for _, turns := range []bool{false, true} {
+	for _, example := range []struct{ turns, prompt, warns bool }{{warns: true}, {turns: true}, {prompt: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			command, err := lw.ParseValue([]byte(`{"endpoint":{"server":"http://host"},"version":"v1","plural":"pods"}`))
 			require.NoError(t, err)
-			c := &collection{command: command, out: newOutbox(), turns: turns}
+			c := &collection{command: command, out: newOutbox(), turns: example.turns}
 			c.ctx, c.cancel = context.WithCancelCause(t.Context())
-			go c.run(late{answer: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[]}`})
+			go c.run(late{answer: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[]}`, prompt: example.prompt})
 			time.Sleep(lateAfter - time.Millisecond)
 			require.NotContains(t, string(c.batch), "no response")
 			time.Sleep(2 * time.Millisecond)
 			const text = "listwatch: no response to a watch for 10 s, url: http://host/api/v1/pods: if a proxy"
-			require.Equal(t, !turns, strings.Contains(string(c.batch), text), "%q", c.batch)
+			require.Equal(t, example.warns, strings.Contains(string(c.batch), text), "%q", c.batch)
 			c.cancel(errStopped)
 			synctest.Wait()
 		})
