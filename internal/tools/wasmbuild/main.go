@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/tools/wasmpack"
@@ -84,16 +85,12 @@ func replace(path string, content []byte) {
 	}
 }
 
-// wasm_exec.js adds missing APIs to globalThis and defines Go there. These strings surround that script to give it a
-// local globalThis with the APIs that the WASM module needs. The script also uses the global variable fs, so the local
-// fs forwards to the local globalThis.
+// asModule starts the script with the line before, and ends it with the line after. They give wasm_exec.js a local globalThis
+// with the values that Go's packages look up in it, because the script adds members that could disturb the application.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
-const real = globalThis
 export function makeGo() {
-  const { Object, Array, Uint8Array, Date, Error, TypeError, crypto, performance, TextEncoder, TextDecoder } = real
-  const globalThis = { Object, Array, Uint8Array, Date, Error, TypeError, crypto, performance, TextEncoder, TextDecoder }
-  const fs = { writeSync: (...args) => globalThis.fs.writeSync(...args) };
+  const globalThis = { Object, Array, Uint8Array, Date };
 `
 	after = `
   return globalThis.Go
@@ -101,23 +98,47 @@ export function makeGo() {
 `
 )
 
-// functions matches functions of wasm_exec.js that a WASM module may not need, and captures their names.
-var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n|^\t{3}(\w+)\([^)]*\) \{ (?:callback\(enosys\(\)\)|throw enosys\(\)|return -1); \},\n|^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)
+// parts are the parts of wasm_exec.js that are omitted, unless the module contains the name of a user. The module contains the
+// names of all its functions, imported or not. A captured name is also a user.
+var parts = []struct {
+	pattern *regexp.Regexp
+	users   []string
+}{
+	// the functions that a module may import or look up
+	{pattern: regexp.MustCompile(`(?ms)^\t{5}"([^"]+/[^"]+|runtime[^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n`)},
+	{pattern: regexp.MustCompile(`(?ms)^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)},
+	// the tests of Go itself, a function for debugging Go, and a helper for functions that few modules import
+	{pattern: regexp.MustCompile(`(?ms)^\t{4}_gotest: \{\n.*?^\t{4}\},\n|^\t{5}"debug": .*?^\t{5}\},\n|^\t{3}const testCallExport = .*?^\t{3}\}\n`)},
+	{regexp.MustCompile(`(?ms)^\t{3}const setInt32 = .*?^\t{3}\}\n`), []string{"syscall/js.copyBytesTo"}},
+	// functions that reject system calls; only writeSync remains, because it logs the output of a crash
+	{regexp.MustCompile(`(?ms)^\t{3}write\(.*?^\t{3}\},\n|^\t{3}\w+\([^)]*\) \{ (?:callback\(.*?\)|throw enosys\(\)|return -1); \},\n|^\tif \(!globalThis\.path\) \{\n.*?^\t\}\n|^\tconst enosys = .*?^\t\};\n`), []string{"syscall.fsCall"}},
+	{regexp.MustCompile(`(?ms)^\tif \(!globalThis\.process\) \{\n.*?^\t\}\n`), []string{"syscall.Getpid", "syscall.Getppid", "syscall.fsCall"}},
+	// the default command line and environment, which the module does not read
+	{pattern: regexp.MustCompile(`(?m)^\t{3}this\.(?:argv|env) = .*\n`)},
+	// checks that never fail, because supported browsers have the required APIs and glue.js does not resume a program that has exited
+	{pattern: regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)},
+}
 
-// checks matches checks in wasm_exec.js that never fail. Supported browsers have the required APIs, programs have no
-// arguments, and glue.js does not resume a program that has exited.
-var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
+// arguments matches the code that passes the command line and the environment to the program. The module reads neither.
+var arguments = regexp.MustCompile(`(?s)\t{3}// Pass command line arguments.*?\.run\(argc, argv\);`)
 
-// asModule returns wasm_exec.js as a JavaScript module. It omits the checks, and those functions whose names do not
-// occur in the WASM module.
+// asModule returns wasm_exec.js as a JavaScript module without the parts that the WASM module does not use.
 func asModule(script, program []byte) []byte {
 	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // JavaScript modules are always strict
-	script = checks.ReplaceAll(script, nil)
-	script = functions.ReplaceAllFunc(script, func(function []byte) []byte {
-		if bytes.Contains(program, bytes.Join(functions.FindSubmatch(function)[1:], nil)) {
-			return function
-		}
-		return nil
-	})
+	script = bytes.Replace(script, []byte("\tfs.writeSync"), []byte("\tglobalThis.fs.writeSync"), 1)
+	for _, part := range parts {
+		script = part.pattern.ReplaceAllFunc(script, func(code []byte) []byte {
+			users := part.users
+			if captured := part.pattern.FindSubmatch(code)[1:]; len(captured) > 0 {
+				users = append(users, string(captured[0]))
+			}
+			if slices.ContainsFunc(users, func(user string) bool { return bytes.Contains(program, []byte(user)) }) {
+				return code
+			}
+			return nil
+		})
+	}
+	// Both are empty, because argc is 0 and the memory at argv is zero.
+	script = arguments.ReplaceAll(script, []byte("\t\t\tthis._inst.exports.run(0, 0);"))
 	return append(append([]byte(before), script...), after...)
 }
