@@ -14,7 +14,8 @@ import { NotStarted } from './spawn.js'
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /**
  * A link opens collections. If `immediate` is true, changes reach subscribers at once instead of in the next frame.
- * @typedef {{ open: (spec: Spec, client: PageClient) => () => void, wake: () => void, immediate?: boolean }} Link
+ * If `loaded` is defined, collections may open earlier, but they all fail if it rejects.
+ * @typedef {{ open: (spec: Spec, client: PageClient) => () => void, wake: () => void, immediate?: boolean, loaded?: Promise<void> }} Link
  */
 
 /** @type {Mode[]} in the order in which they are tried */

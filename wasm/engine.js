@@ -1,15 +1,16 @@
 // The engine runs the WASM module and sends it commands. After a crash, the next collection restarts the module.
 
+/** @import { Ahead } from './ahead.js' */
 /** @import { GlueHost } from './glue.js' */
+/** @import { Source } from './messages.js' */
 /** @import { Spec } from './spec.js' */
-/** @import { InitOptions } from './types.js' */
 
 import { ListWatchError } from './error.js'
 import { glue } from './glue.js'
 import { makeGo } from './go.js'
 import { suffixOf, crashed } from './messages.js'
 import { Slots } from './slots.js'
-import { BUNDLERS, isBytes, wasmURL } from './source.js'
+import { BUNDLERS, isBytes } from './source.js'
 
 /**
  * Describes a collection for the module. `indexes` lists the indexed fields, and `needs` lists the fields that a
@@ -38,16 +39,18 @@ export class Engine {
   #sinks = new Map()
   #last = 0 // the ID of the last watch
   #slots = new Slots()
+  #ahead
 
-  /** @param {WebAssembly.Module} module */
-  constructor(module) {
+  /** @param {WebAssembly.Module} module @param {Ahead} [ahead] */
+  constructor(module, ahead) {
     this.#module = module
+    this.#ahead = ahead
   }
 
-  /** Loads and starts the module. @param {InitOptions['wasm']} [wasm] */
-  static async load(wasm) {
+  /** Loads and starts the module. @param {Source | Response | Promise<Source | Response>} wasm @param {Ahead} [ahead] the requests that were sent ahead */
+  static async load(wasm, ahead) {
     try {
-      const engine = new Engine(await compile(wasm ?? wasmURL()))
+      const engine = new Engine(await compile(await wasm), ahead)
       await engine.#begin()
       return engine
     } catch (cause) {
@@ -61,7 +64,8 @@ export class Engine {
     /** @type {{ end?: () => void }} */
     const run = this.#run = {}
     const failed = (/** @type {unknown} */ error) => this.die(error, run)
-    run.end = glue(go, { ask: this.#ask, emit: (id, bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed })
+    const host = { ask: this.#ask, emit: (/** @type {number} */ id, /** @type {Uint8Array} */ bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed, ahead: this.#ahead }
+    run.end = glue(go, host)
     const instance = await WebAssembly.instantiate(this.#module, go.importObject)
     if (run !== this.#run) return // die() was called during the instantiation
     go.run(instance).then(() => failed(new Error('it exited')), failed)
@@ -130,19 +134,11 @@ export class Engine {
   }
 }
 
-/** @param {NonNullable<InitOptions['wasm']>} wasm @returns {Promise<WebAssembly.Module>} */
+/** @param {Source | Response} wasm @returns {Promise<WebAssembly.Module>} */
 async function compile(wasm) {
   if (wasm instanceof WebAssembly.Module) return wasm
   if (isBytes(wasm)) return WebAssembly.compile(wasm)
-  if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileResponse(await wasm)
-  const url = new URL(wasm, globalThis.location?.href)
-  const fs = url.protocol === 'file:' && globalThis.process?.getBuiltinModule('node:fs') // not an import, because bundlers would try to resolve it
-  return fs ? WebAssembly.compile(fs.readFileSync(url)) : compileResponse(await fetch(url))
-}
-
-/** @param {Response} response may come from another realm, for example from happy-dom, so it cannot be checked with instanceof */
-async function compileResponse(response) {
-  if (!response?.arrayBuffer) throw new Error('wasm must be a URL, a Response, bytes or a module')
+  const response = typeof wasm === 'string' ? await fetch(wasm) : wasm
   const { ok, url, status, headers } = response
   if (!ok) throw new Error(`${url} answers ${status}`)
   // A server may answer an unknown URL with the page of the application, and the compiler's error would not say so.

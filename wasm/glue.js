@@ -38,6 +38,7 @@ export function glue(program, host) {
   /** @type {Map<number, Stream>} */
   const streams = new Map()
   const decoder = new TextDecoder()
+  const { ahead } = /** @type {{ ahead?: import('./ahead.js').Ahead }} */ (host ?? {}) // only engine.js sets it
   let last = 0
 
   const end = () => {
@@ -85,7 +86,8 @@ export function glue(program, host) {
     },
     fetch(id, pointer, length) {
       const { url, headers } = request(id)
-      start(id, new Body(url, headers, string(pointer, length), wake(id)))
+      const credentials = string(pointer, length)
+      start(id, ahead?.take(url, headers, credentials, wake(id)) ?? new Body(url, headers, credentials, wake(id)))
     },
     socket(id, limit) { // the headers are subprotocols without names, because a page cannot set headers of a WebSocket
       const { url, headers } = request(id)

@@ -9,7 +9,7 @@ import { ListWatchError } from './error.js'
  * The version of the messages. A page and its worker may come from different deployments. So every incompatible change
  * of `Message` must increase this number, and the number in the worker's name in spawn.js.
  */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
 
 /**
  * Every message has a `type`. A call also has an `id`, which its sender chooses. The other side replies to a call with
@@ -25,8 +25,8 @@ export const PROTOCOL = 1
  *   | { type: 'wake' }
  * )} FromPage
  * `hello` is the first message. It names a lock that the page holds while it is alive, and the answer names the worker's lock,
- * or "" if there is none. `load` loads the WASM module. The page sends the other messages after the answer to `load`. `wake`
- * makes all collections check their connections.
+ * or "" if there is none. `load` loads the WASM module. The page opens collections before the answer to `load`, so that the worker
+ * can request their lists in the meantime. `wake` makes all collections check their connections.
  *
  * @typedef {(
  *   | { type: 'records', collection: number, bytes: Uint8Array }

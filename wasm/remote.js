@@ -42,7 +42,7 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
   const down = (/** @type {unknown} */ error) => {
     if (failure) return
     failure = crashed('the worker failed', error)
-    channel.end(failure) // rejects the pending call, unless the worker is ready
+    channel.end(failure) // rejects the pending calls
     stop()
     pageLock?.release() // makes the shared worker close the collections of this page
     if (!ready) return
@@ -94,9 +94,10 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
       answered = !failure
     })
     // The worker loads the module before it has answered the greeting, because its lock takes some time, too.
-    await Promise.all([greeted.then((workerLock) => {
-      if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
-    }), channel.call({ type: 'load', wasm })])
+    link.loaded = channel.call({ type: 'load', wasm })
+    link.loaded.catch(down)
+    const workerLock = await greeted
+    if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)
     ready = true
     return link
   } catch (error) {

@@ -17,8 +17,8 @@ export function spawn(mode, script, failed) {
     // Bundlers recognize these constructors only if their arguments are literals. Webpack names the output file after
     // the worker. The worker's name ends with PROTOCOL.
     if (mode === 'shared') {
-      const worker = script ? new SharedWorker(script, { type: 'module', name: 'listwatch-1' })
-        : new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch-1' })
+      const worker = script ? new SharedWorker(script, { type: 'module', name: 'listwatch-2' })
+        : new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch-2' })
       worker.onerror = failed
       return { port: worker.port, stop: () => worker.port.close(), url }
     }

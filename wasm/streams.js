@@ -80,7 +80,7 @@ const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)
 
 /**
  * The body of a response. The next part is requested after the module has read the previous one, so that a slow module
- * slows the server down.
+ * slows the server down. Only ahead.js reads without waiting for the module.
  */
 export class Body {
   state = PENDING
@@ -96,11 +96,11 @@ export class Body {
   #reader
   #waiting = true // whether a response or a part of the body is pending
   #ended = false
-  #wake
+  ahead = 0 // in bytes; how much to read before the module has read the previous parts
 
   /** @param {string} url @param {[string, string][]} headers @param {string} credentials @param {() => void} wake */
   constructor(url, headers, credentials, wake) {
-    this.#wake = wake
+    this.wake = wake
     /** @type {RequestInit} */
     const options = { headers, cache: 'no-store', signal: this.#abort.signal }
     // After a redirect to another origin, browsers remove the token but no other header.
@@ -119,7 +119,8 @@ export class Body {
   #afterRead(ended) {
     this.#waiting = false
     this.#ended = ended
-    schedule(this.#wake)
+    if (!ended && this.#chunks.size < this.ahead) this.#pull()
+    schedule(() => this.wake())
   }
 
   /** @param {unknown} error */

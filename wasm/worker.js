@@ -3,6 +3,7 @@
 /** @import { FromPage, FromWorker, Port, Source } from './messages.js' */
 /** @import { Member } from './shared.js' */
 
+import { Ahead } from './ahead.js'
 import { Engine } from './engine.js'
 import { ListWatchError } from './error.js'
 import { Host } from './host.js'
@@ -17,6 +18,7 @@ const TIMEOUT = 1000 // in ms; the longest wait for a part of a replay; a page t
 const scope = /** @type {Port & EventTarget & { onconnect?: unknown }} */ (/** @type {unknown} */ (globalThis))
 const shared = 'onconnect' in scope
 const lock = holdLifetimeLock() // lets pages detect that this worker has died
+const ahead = new Ahead()
 /** @type {Host | undefined} */
 let host
 /** @type {Promise<Host> | undefined} */
@@ -25,8 +27,7 @@ let loading
 if (shared) scope.onconnect = (/** @type {MessageEvent} */ { ports: [port] }) => serve(port)
 else serve(scope)
 
-// After an uncaught error the state is unknown, so all collections of all pages fail. Before the module is loaded, there is no
-// collection, and the browser reports the error.
+// After an uncaught error the state is unknown, so all collections fail. While the module loads, the browser reports the error.
 const uncaught = (/** @type {Event} */ event, /** @type {unknown} */ error) => {
   if (!host) return
   event.preventDefault()
@@ -37,7 +38,7 @@ globalThis.addEventListener('unhandledrejection', (event) => uncaught(event, eve
 
 /** @param {Source} wasm */
 async function load(wasm) {
-  loading ??= Engine.load(wasm).then((engine) => new (shared ? SharedHost : Host)(engine))
+  loading ??= Engine.load(wasm, ahead).then((engine) => new (shared ? SharedHost : Host)(engine))
   try {
     host = await loading
   } catch (error) {
@@ -71,9 +72,15 @@ function serve(port) {
       return (await lock).name
     },
     load: ({ wasm }) => load(wasm),
-    // A page sends this message only after the answer to `load`, so `host` is set.
-    open({ collection, spec }) {
-      open.set(collection, /** @type {Host} */ (host).open(spec, client(channel, collection)))
+    async open({ collection, spec }) {
+      if (!host) {
+        const cancel = ahead.request(spec)
+        open.set(collection, cancel)
+        await loading?.catch(cancel) // the page learns of the error from the answer to `load`
+        if (!host || open.get(collection) !== cancel) return cancel()
+        setTimeout(cancel, 5000) // the module takes the request at once, unless another page has opened the same collection
+      }
+      open.set(collection, host.open(spec, client(channel, collection)))
     },
     close({ collection }) {
       open.get(collection)?.()

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
 import { Engine } from '../engine.js'
+import { ListWatchError } from '../error.js'
 import { Channel, PROTOCOL } from '../messages.js'
 import { INTERRUPTED, LIVE, encode } from '../records.js'
 import { browser } from './browser.mjs'
@@ -406,6 +407,38 @@ test('if the module fails to load, the page does not try another worker type', a
   await live(page.listWatch(options))
 })
 
+test('a page opens collections before the module is loaded, and they fail if it cannot be loaded', async (t) => {
+  for (const fails of [false, true]) {
+    const at = browser(t), opened = []
+    let answer
+    const answered = new Promise((resolve, reject) => { answer = fails ? () => reject(new ListWatchError('load', 'no module')) : resolve })
+    at.shared = (port) => {
+      const channel = new Channel(port, {
+        hello: () => '', load: () => answered, wake() {}, close() {},
+        open({ collection }) {
+          opened.push(collection)
+          if (!fails) channel.send({ type: 'records', collection, bytes: encode([[LIVE, '7']]) })
+        },
+      }, assert.fail)
+    }
+    const page = await at.page(), collection = page.listWatch(options), other = page.listWatch({ ...options, resource: 'nodes' })
+    let loaded = false
+    const loading = page.init().then(() => { loaded = true })
+    await until(() => opened.length === 2)
+    assert.equal(loaded, false)
+    answer()
+    if (fails) {
+      await assert.rejects(loading, { code: 'load', message: 'no module' })
+      await stopped(collection, other)
+      for (const each of [collection, other]) isStopped(each, 'load')
+      assert.equal(at.started.length, 1, 'no other worker is tried')
+    } else {
+      await loading
+      await live(collection, other)
+    }
+  }
+})
+
 test('a page and a worker with different protocol versions do not connect', async (t) => {
   const at = browser(t)
   const seen = []
@@ -421,7 +454,7 @@ test('a page and a worker with different protocol versions do not connect', asyn
   const connect = await at.run()
   connect(port2)
   await assert.rejects(new Channel(port1, {}, assert.fail).call({ type: 'hello', protocol: PROTOCOL + 1, lock: '' }),
-    { name: 'ListWatchError', code: 'load', message: /version 2 .*version 1; reload the page/ })
+    { name: 'ListWatchError', code: 'load', message: `listwatch: the page has protocol version ${PROTOCOL + 1} but its worker has version ${PROTOCOL}; reload the page` })
 })
 
 test('a page that a worker rejects because of its version does not try another worker type', async (t) => {

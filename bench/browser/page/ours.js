@@ -2,7 +2,7 @@
 // the result.
 
 export async function ours(module, options, server, seen) {
-  await module.init(options.init)
+  const loaded = module.init(options.init) // not awaited, because the package requests the list while it loads the module
   // The default transport "auto" could switch to a WebSocket, over which the server cannot send a large list.
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http' })
   pods.subscribe((changes) => {
@@ -10,7 +10,7 @@ export async function ours(module, options, server, seen) {
       if (!change.initial) seen(Number(change.object.metadata.resourceVersion))
     }
   })
-  await pods.synced
+  await Promise.all([loaded, pods.synced])
   return {
     size: () => pods.size,
     list: () => pods.list(),
