@@ -1,12 +1,11 @@
-// Requests lists while the WASM module is loading, so that the list and the module arrive at the same time.
+// Requests the first lists in a worker while the WASM module is loading, so that the lists do not have to wait for the module.
 
 /** @import { Spec } from './spec.js' */
 
 import { parseResource } from './resources.js'
 import { Body, PENDING } from './streams.js'
 
-const LIMIT = 8 << 20 // in bytes; how much of a response to read before the module takes it
-const MAX = 4 // the number of requests; Chromium and Firefox open six connections to a server without HTTP/2
+const LIMIT = 2 << 20 // in bytes; many collections may wait for the module at the same time, and each needs this memory
 const PLAIN = /^(\w[\w.-]*(\/|$))+$/ // segments of a path that need no escapes; the module rejects segments such as ".."
 
 export class Ahead {
@@ -18,9 +17,9 @@ export class Ahead {
     const request = firstList(spec)
     if (!request) return () => {}
     const { url, headers } = request, { credentials } = spec.endpoint, key = keyOf(url, headers, credentials)
-    if (this.#bodies.size === MAX || this.#bodies.has(key)) return () => {}
+    if (this.#bodies.has(key)) return () => {}
     const body = new Body(url, headers, credentials, () => {})
-    body.ahead = LIMIT
+    body.readAhead = LIMIT
     this.#bodies.set(key, body)
     return () => { if (this.#bodies.get(key) === body && this.#bodies.delete(key)) body.close() }
   }
@@ -29,15 +28,15 @@ export class Ahead {
   take(url, headers, credentials, wake) {
     const key = keyOf(url, headers, credentials), body = this.#bodies.get(key)
     this.#bodies.delete(key)
-    if (body?.state !== PENDING && body?.state !== 200) return body?.close() // the module repeats a failed request, because the cause may be gone
+    // The module repeats a failed request, because the cause may be gone, unless the server asked for a delay.
+    if (body?.state !== PENDING && body?.state !== 200 && !body?.retryAfter) return body?.close()
     body.wake = wake
-    body.ahead = 0
     return body
   }
 }
 
 /**
- * Returns the module's first request for a collection, or undefined if only the module knows it. A test compares them.
+ * Returns the module's first request for a collection, or undefined if only the module knows it. ahead.test.mjs compares both.
  * @param {Spec} spec
  * @returns {import('./streams.js').Request | undefined}
  */
@@ -57,6 +56,6 @@ function firstList({ endpoint, resource = '', namespace, name, labelSelector, fi
 /** Returns a string that is equal for equal requests. @param {string} url @param {[string, string][]} headers @param {string} credentials */
 function keyOf(url, headers, credentials) {
   const canonical = new URL(url)
-  canonical.searchParams.sort() // also encodes the parameters like URLSearchParams
+  canonical.searchParams.sort() // also encodes the parameters again, because Go encodes more characters than URLSearchParams
   return JSON.stringify([canonical, [...new Headers(headers)], credentials]) // Headers sorts the names and makes them lowercase
 }

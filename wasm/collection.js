@@ -209,7 +209,8 @@ export class Collection {
     const now = Date.now()
     this.#restarts = this.#restarts.filter((at) => now - at < 60_000)
     const restarts = error.code === 'crashed' && this.#restarts.push(now) <= MAX_RESTARTS
-    report(WARNING, [error.message + (restarts ? '; the collection restarts' : '')], this.#trace)
+    // A failure to load the module rejects init, so the console does not repeat it for each collection.
+    if (error.code !== 'load') report(WARNING, [error.message + (restarts ? '; the collection restarts' : '')], this.#trace)
     if (restarts) this.#reopen(error)
     else this.#fail(error)
   }

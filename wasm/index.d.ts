@@ -359,7 +359,8 @@ export class ListWatchError extends Error {
 
 /**
  * Loads the WASM module. Calling it is optional, because `listWatch` loads the module with the default options. Later
- * calls return the promise of the first call and ignore their options. After a failure, the next call tries again.
+ * calls return the promise of the first call and ignore their options. After a failure, the next call tries again. Call
+ * `listWatch` without waiting for the promise, because a worker requests lists while it loads the module.
  *
  * The promise rejects with a `ListWatchError` if the module or its worker does not load.
  */

@@ -25,8 +25,8 @@ export const PROTOCOL = 2
  *   | { type: 'wake' }
  * )} FromPage
  * `hello` is the first message. It names a lock that the page holds while it is alive, and the answer names the worker's lock,
- * or "" if there is none. `load` loads the WASM module. The page opens collections before the answer to `load`, so that the worker
- * can request their lists in the meantime. `wake` makes all collections check their connections.
+ * or "" if there is none. `load` loads the WASM module. The other messages follow `load`, but do not wait for its answer, so that
+ * the worker can request lists in the meantime. `wake` makes all collections check their connections.
  *
  * @typedef {(
  *   | { type: 'records', collection: number, bytes: Uint8Array }
@@ -186,7 +186,7 @@ export class Channel {
 }
 
 /** @param {string} subject */
-const protocolError = (subject) => new ListWatchError('load', `listwatch: the page and its worker are incompatible (${subject}); reload the page`)
+export const protocolError = (subject) => new ListWatchError('load', `listwatch: the page and its worker are incompatible (${subject}); reload the page`)
 
 /** @param {unknown} error */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error))

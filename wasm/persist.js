@@ -39,6 +39,7 @@ export class Persistence {
   static async open(spec) {
     const saved = new Persistence()
     try {
+      if (!globalThis.navigator?.locks || !globalThis.crypto?.subtle) throw new Error('saving requires a secure context (HTTPS)')
       // The name contains only the members that select objects or their user. A string in `persist` is the user's name.
       const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
       const headers = await digest(endpoint.headers)
@@ -55,12 +56,10 @@ export class Persistence {
   // Only the page with the lock writes. If two pages wrote, each would save a resourceVersion without the other's
   // objects. The timeout gives a closing page time to release the lock.
   #acquireLock() {
-    const locks = globalThis.navigator?.locks
-    if (!locks) throw new Error('saving requires a secure context (HTTPS)')
     /** @type {Promise<void>} */
     const held = new Promise((resolve) => { this.#release = resolve })
     const signal = AbortSignal.timeout(LOCK_TIMEOUT)
-    locks.request(`listwatch ${this.#name}`, { signal }, () => {
+    navigator.locks.request(`listwatch ${this.#name}`, { signal }, () => {
       this.#owned = true
       this.#write()
       return held
@@ -179,7 +178,6 @@ const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fi
 async function digest(headers) {
   const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]).sort()
   if (!all.length) return headers
-  if (!globalThis.crypto?.subtle) throw new Error('saving requires a secure context (HTTPS)')
   return String(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))))
 }
 

@@ -16,15 +16,15 @@ import { NotStarted, spawn } from './spawn.js'
 const SHORT_WAIT = 5000, LONG_WAIT = 20_000
 
 /**
- * Starts a worker and returns the link to it. It throws NotStarted if the worker fails before its first answer, and another
- * ListWatchError if it fails later. After a failure, the link stays failed, and the page needs another one.
+ * Starts a worker and returns the link to it when the worker has answered the greeting. It throws NotStarted if the worker fails
+ * earlier. A later failure, for example to load the module, calls `failed`, and the page then needs another link.
  *
  * Chromium may connect a page to a shared worker that has just closed and never answers, so a shared worker has two
  * attempts. This is harmless for a worker that is only slow: it closes the first connection, whose lock is released.
  * @param {'shared' | 'worker'} mode
  * @param {Source} wasm
  * @param {string | undefined} script the absolute URL of the worker's script
- * @param {() => void} failed is called if the worker fails after it has started
+ * @param {() => void} failed is called if the worker fails after it has answered the greeting
  * @param {boolean} replaceable whether the caller can use another kind of worker
  * @returns {Promise<Link>}
  */
@@ -35,7 +35,7 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
   let pageLock
   /** @type {ListWatchError | undefined} */
   let failure
-  let answered = false, ready = false, last = 0 // the number of the last collection
+  let answered = false, ready = false, loaded = false, last = 0 // the number of the last collection
 
   // Disconnects from the worker after an error that affects all of it. A shared worker may crash together with another tab,
   // and the browser may end any worker.
@@ -47,7 +47,9 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
     pageLock?.release() // makes the shared worker close the collections of this page
     if (!ready) return
     failed() // runs first, so that a client that reopens its collection gets a new worker
-    for (const { client } of [...opened.values()]) client.failed(failure)
+    // While the module loads, collections do not restart, so that the application can call init with other options.
+    const reason = loaded ? failure : new ListWatchError('load', failure.message, { cause: failure })
+    for (const { client } of [...opened.values()]) client.failed(reason)
   }
   const { port, stop, url } = spawn(mode, script, ({ message }) => down(answered ? crashed('the worker failed', message) : new NotStarted(mode, url, message)))
   /** @type {Channel<FromWorker, FromPage>} */
@@ -94,7 +96,7 @@ export async function startWorker(mode, wasm, script, failed, replaceable, attem
       answered = !failure
     })
     // The worker loads the module before it has answered the greeting, because its lock takes some time, too.
-    link.loaded = channel.call({ type: 'load', wasm })
+    link.loaded = channel.call({ type: 'load', wasm }).then(() => { loaded = true })
     link.loaded.catch(down)
     const workerLock = await greeted
     if (workerLock) lifetimeEnd(workerLock).then(() => down(crashed('the worker is gone'))).catch(down)

@@ -78,7 +78,8 @@ async function nameOf(spec, client) {
   }
 }
 
-const TIMEOUT = 1000 // in ms; the longest wait for a token, because a tab that the browser has frozen does not answer
+/** The longest wait for a token or a part of a replay, in ms, because a tab that the browser has frozen does not answer. */
+export const TIMEOUT = 1000
 
 /**
  * A group is one watch and the clients that share it.

@@ -8,3 +8,13 @@ export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /** @type {(wasm: unknown) => wasm is BufferSource} */
 export const isBytes = (wasm) => ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer
+
+/**
+ * Returns the content of a file in Node, whose fetch cannot read files, or the URL for fetch.
+ * @param {string} url an absolute URL
+ */
+export const fileOr = (url) => {
+  // An import of node:fs would make bundlers try to resolve it.
+  const fs = url.startsWith('file:') && globalThis.process?.getBuiltinModule('node:fs')
+  return fs ? fs.readFileSync(new URL(url)) : url
+}

@@ -80,7 +80,7 @@ const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)
 
 /**
  * The body of a response. The next part is requested after the module has read the previous one, so that a slow module
- * slows the server down. Only ahead.js reads without waiting for the module.
+ * slows the server down.
  */
 export class Body {
   state = PENDING
@@ -96,7 +96,7 @@ export class Body {
   #reader
   #waiting = true // whether a response or a part of the body is pending
   #ended = false
-  ahead = 0 // in bytes; how much to read before the module has read the previous parts
+  readAhead = 0 // in bytes; how much to read before the module asks for it
 
   /** @param {string} url @param {[string, string][]} headers @param {string} credentials @param {() => void} wake */
   constructor(url, headers, credentials, wake) {
@@ -119,7 +119,7 @@ export class Body {
   #afterRead(ended) {
     this.#waiting = false
     this.#ended = ended
-    if (!ended && this.#chunks.size < this.ahead) this.#pull()
+    if (!ended && this.#chunks.size < this.readAhead) this.#pull()
     schedule(() => this.wake())
   }
 

@@ -8,12 +8,10 @@ import { Engine } from './engine.js'
 import { ListWatchError } from './error.js'
 import { Host } from './host.js'
 import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
-import { Channel, PROTOCOL, crashed, failureOf } from './messages.js'
-import { SharedHost } from './shared.js'
+import { Channel, PROTOCOL, crashed, failureOf, protocolError } from './messages.js'
+import { SharedHost, TIMEOUT } from './shared.js'
 
 /** @typedef {Channel<FromPage, FromWorker>} PageChannel */
-
-const TIMEOUT = 1000 // in ms; the longest wait for a part of a replay; a page that the browser has frozen sends none
 
 const scope = /** @type {Port & EventTarget & { onconnect?: unknown }} */ (/** @type {unknown} */ (globalThis))
 const shared = 'onconnect' in scope
@@ -27,7 +25,8 @@ let loading
 if (shared) scope.onconnect = (/** @type {MessageEvent} */ { ports: [port] }) => serve(port)
 else serve(scope)
 
-// After an uncaught error the state is unknown, so all collections fail. While the module loads, the browser reports the error.
+// After an uncaught error the state is unknown, so all collections fail. While the module loads, they have no state yet, and the
+// browser reports the error.
 const uncaught = (/** @type {Event} */ event, /** @type {unknown} */ error) => {
   if (!host) return
   event.preventDefault()
@@ -65,22 +64,21 @@ function serve(port) {
   /** @type {PageChannel} */
   const channel = new Channel(port, {
     async hello({ protocol, lock: page }) {
-      if (protocol !== PROTOCOL) {
-        throw new ListWatchError('load', `listwatch: the page has protocol version ${protocol} but its worker has version ${PROTOCOL}; reload the page`)
-      }
+      if (protocol !== PROTOCOL) throw protocolError(`version ${protocol} and version ${PROTOCOL}`)
       if (page) lifetimeEnd(page).then(() => leave(new ListWatchError('closed', 'listwatch: the page is gone')), fail)
       return (await lock).name
     },
     load: ({ wasm }) => load(wasm),
+    // The page sends this message after `load`, but does not wait for the answer.
     async open({ collection, spec }) {
+      const ends = host ? [] : [ahead.request(spec)], end = () => ends.forEach((each) => each())
+      open.set(collection, end)
       if (!host) {
-        const cancel = ahead.request(spec)
-        open.set(collection, cancel)
-        await loading?.catch(cancel) // the page learns of the error from the answer to `load`
-        if (!host || open.get(collection) !== cancel) return cancel()
-        setTimeout(cancel, 5000) // the module takes the request at once, unless another page has opened the same collection
+        await loading?.catch(end) // the page learns of the error from the answer to `load`
+        if (!host || open.get(collection) !== end) return end()
+        setTimeout(ends[0], 5000) // the module takes the request at once, unless it rejects the collection
       }
-      open.set(collection, host.open(spec, client(channel, collection)))
+      ends.push(host.open(spec, client(channel, collection)))
     },
     close({ collection }) {
       open.get(collection)?.()

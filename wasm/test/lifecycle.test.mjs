@@ -2,6 +2,7 @@
 // trap.mjs.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
 import { Engine } from '../engine.js'
@@ -176,7 +177,8 @@ for (const mode of ['shared', 'worker']) {
     const loaded = []
     const at = browser(t, { [mode]: (port) => new Channel(port, { hello: () => '', load: ({ wasm }) => { loaded.push(wasm) } }, assert.fail) })
     for (const wasm of [undefined, './other.wasm', new URL('http://cdn/other.wasm')]) await (await at.page()).init({ mode, wasm })
-    assert.deepEqual(loaded, [new URL('../listwatch.wasm', import.meta.url).href, 'http://page/other.wasm', 'http://cdn/other.wasm'])
+    const file = new URL('../listwatch.wasm', import.meta.url) // the page sends the content of a file, because Node's fetch cannot read it
+    assert.deepEqual(loaded, [new Uint8Array(readFileSync(file)), 'http://page/other.wasm', 'http://cdn/other.wasm'])
     for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /for a worker, wasm must be a URL, bytes or a module/ })
   })
 
@@ -439,6 +441,38 @@ test('a page opens collections before the module is loaded, and they fail if it 
   }
 })
 
+test('the console does not repeat a failure to load the module for each collection', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {})
+  const page = await browser(t).page(), loading = page.init({ wasm: new Uint8Array(3) })
+  const collections = ['pods', 'nodes', 'events'].map((resource) => page.listWatch({ ...options, resource }))
+  await assert.rejects(loading, { code: 'load' })
+  await stopped(...collections)
+  assert.equal(warn.mock.callCount(), 0)
+})
+
+test('after a worker has crashed during the load, the application can call init with other options', async (t) => {
+  const at = browser(t)
+  at.shared = (port) => {
+    const channel = new Channel(port, {
+      hello: () => '', open() {}, close() {}, wake() {},
+      load: () => channel.send({ type: 'broken', error: { message: 'uncaught', code: 'crashed' } }),
+    }, assert.fail)
+  }
+  const page = await at.page(), collection = page.listWatch(options)
+  await assert.rejects(page.init(), { code: 'crashed', message: 'uncaught' })
+  await stopped(collection)
+  isStopped(collection, 'load')
+  await page.init({ mode: 'main' })
+  assert.equal(at.started.length, 1, 'no other worker is started')
+})
+
+test('a worker in Node loads the module of the package from its file', async (t) => {
+  for (const mode of ['shared', 'worker']) {
+    const page = await browser(t).page()
+    await page.init({ mode })
+  }
+})
+
 test('a page and a worker with different protocol versions do not connect', async (t) => {
   const at = browser(t)
   const seen = []
@@ -454,7 +488,7 @@ test('a page and a worker with different protocol versions do not connect', asyn
   const connect = await at.run()
   connect(port2)
   await assert.rejects(new Channel(port1, {}, assert.fail).call({ type: 'hello', protocol: PROTOCOL + 1, lock: '' }),
-    { name: 'ListWatchError', code: 'load', message: `listwatch: the page has protocol version ${PROTOCOL + 1} but its worker has version ${PROTOCOL}; reload the page` })
+    { name: 'ListWatchError', code: 'load', message: `listwatch: the page and its worker are incompatible (version ${PROTOCOL + 1} and version ${PROTOCOL}); reload the page` })
 })
 
 test('a page that a worker rejects because of its version does not try another worker type', async (t) => {

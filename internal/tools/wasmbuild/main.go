@@ -107,12 +107,12 @@ var parts = []struct {
 	// the functions that a module may import or look up
 	{pattern: regexp.MustCompile(`(?ms)^\t{5}"([^"]+/[^"]+|runtime[^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n`)},
 	{pattern: regexp.MustCompile(`(?ms)^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)},
-	// the tests of Go itself, a function for debugging Go, and a helper for functions that few modules import
-	{pattern: regexp.MustCompile(`(?ms)^\t{4}_gotest: \{\n.*?^\t{4}\},\n|^\t{5}"debug": .*?^\t{5}\},\n|^\t{3}const testCallExport = .*?^\t{3}\}\n`)},
-	{regexp.MustCompile(`(?ms)^\t{3}const setInt32 = .*?^\t{3}\}\n`), []string{"syscall/js.copyBytesTo"}},
-	// functions that reject system calls; only writeSync remains, because it logs the output of a crash
+	// the tests of Go itself, a function for debugging Go, and a helper that nothing uses
+	{pattern: regexp.MustCompile(`(?ms)^\t{4}_gotest: \{\n.*?^\t{4}\},\n|^\t{5}"debug": .*?^\t{5}\},\n|^\t{3}const (?:testCallExport|setInt32) = .*?^\t{3}\}\n`)},
+	// files and paths, of which only writeSync remains, because it logs the output of a crash
 	{regexp.MustCompile(`(?ms)^\t{3}write\(.*?^\t{3}\},\n|^\t{3}\w+\([^)]*\) \{ (?:callback\(.*?\)|throw enosys\(\)|return -1); \},\n|^\tif \(!globalThis\.path\) \{\n.*?^\t\}\n|^\tconst enosys = .*?^\t\};\n`), []string{"syscall.fsCall"}},
-	{regexp.MustCompile(`(?ms)^\tif \(!globalThis\.process\) \{\n.*?^\t\}\n`), []string{"syscall.Getpid", "syscall.Getppid", "syscall.fsCall"}},
+	// the process, whose other members exist only in Node
+	{regexp.MustCompile(`(?ms)^\tif \(!globalThis\.process\) \{\n.*?^\t\}\n`), []string{"syscall.Getpid", "syscall.Getppid"}},
 	// the default command line and environment, which the module does not read
 	{pattern: regexp.MustCompile(`(?m)^\t{3}this\.(?:argv|env) = .*\n`)},
 	// checks that never fail, because supported browsers have the required APIs and glue.js does not resume a program that has exited
