@@ -17,6 +17,7 @@ type machine struct {
 	// The request in progress.
 	started moment        // when it started
 	opened  moment        // when its response arrived, or zero before that
+	synced  moment        // when its streaming list was complete, or zero before that and in other requests
 	timeout time.Duration // requested timeout of a watch
 	heard   moment        // when a watch last delivered something; in a streaming list, see initialEvent
 
@@ -91,7 +92,7 @@ func newMachine(opts *Options, resumeFrom string, verify bool, server *support) 
 
 // next starts the next request and returns its parameters.
 func (m *machine) next(now moment) (opts ListOptions) {
-	m.started, m.opened = now, 0
+	m.started, m.opened, m.synced = now, 0, 0
 	if m.state != listing || m.token == "" { // a later page is charged only if it brings no new objects; see page
 		m.policy.spend(now)
 	}
@@ -282,7 +283,7 @@ func (m *machine) endMark(now moment, r *response) (meaning, error) {
 		return over, nil
 	}
 	m.completeList(now, r.version)
-	m.listVersion = m.version
+	m.synced, m.listVersion = now, m.version
 	return complete, nil
 }
 
@@ -364,7 +365,7 @@ func (m *machine) count(objects int) {
 // the failure needs a warning. A clean close needs no warning. Neither does a healthy watch that loses its connection
 // and resumes, unless the error is ErrSilent.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
-	healthy := m.state == watching && (m.news || m.openFor(now) >= healthyAfter)
+	healthy := m.state == watching && (m.news || m.watchedFor(now) >= healthyAfter)
 	err = m.causeOf(err, healthy)
 	f := faultOf(err)
 	resumes := healthy && f == connection && !answered(err) // an error response needs backoff, because the server may be overloaded
@@ -373,7 +374,7 @@ func (m *machine) fail(now moment, err error, objects int, receiving bool) (resu
 		if healthy && m.listVersion != "" { // the watch began with a streaming list
 			m.server.streamWorked()
 		}
-		if resumes || m.openFor(now) >= provenAfter {
+		if resumes || m.watchedFor(now) >= provenAfter {
 			m.policy.resetBackoff()
 			m.relisted = false
 		}
@@ -423,6 +424,10 @@ func (m *machine) openFor(now moment) time.Duration {
 	}
 	return now - m.opened
 }
+
+// watchedFor is like openFor, but does not count the time that a streaming list took, because a long list does not show
+// that the watch after it works.
+func (m *machine) watchedFor(now moment) time.Duration { return min(m.openFor(now), now-m.synced) }
 
 // causeOf returns the reason why a request ended. Some servers and proxies do not report an expired resourceVersion,
 // but close each watch at once. So after several short watches in a row, causeOf returns ErrExpired. If a watch does

@@ -406,3 +406,14 @@ func TestCompareResourceVersions(t *testing.T) {
 		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "regression from resourceVersion %q to %q", c.from, c.to)
 	}
 }
+
+// A watch that closes right after its streaming list has not worked yet, however long the list took.
+func TestLongStreamingListIsNotHealthyWatch(t *testing.T) {
+	r := newStreamingHarness(t, Options{})
+	r.listFails(errReset)
+	r.opens().receives("3")
+	r.pass(provenAfter)
+	require.Nil(t, r.marks("7"))
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.closes(), "the list must not reset the backoff")
+	require.False(t, r.server.streamsProven())
+}

@@ -26,10 +26,10 @@ type delays struct {
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
-	if o.conn.watch && longer >= resetLife || v.spread != no {
+	if o.conn.watch && longer-o.listed >= resetLife || v.spread != no {
 		o.atLeast, o.askedToWait = 0, 0
 	}
-	if watches := o.conn.watch && (o.synced || !o.conn.streams); watches && life >= resetLife || v.spread == yes {
+	if watches := o.conn.watch && (o.synced || !o.conn.streams); watches && life-o.listed >= resetLife || v.spread == yes {
 		o.atMost, o.askedAtMost = 0, 0
 	}
 	switch {

@@ -21,6 +21,7 @@ type oracle struct {
 	asked    time.Time     // time at which the request was sent
 	opened   time.Time     // time at which the response arrived, or zero
 	slept    time.Duration // by how much the wall clock has jumped since then
+	listed   time.Duration // duration of the streaming list before the watch, which does not count for the watch's health
 	news     bool          // the watch delivered an event or a bookmark with a new resourceVersion
 	synced   bool          // the initial-events-end bookmark has arrived
 	complete bool          // the page was read completely
@@ -45,7 +46,7 @@ type verdict struct {
 }
 
 func (o *oracle) begins(q query, now time.Time) {
-	o.asked, o.opened, o.slept, o.news, o.synced, o.complete = now, time.Time{}, 0, false, false, false
+	o.asked, o.opened, o.slept, o.listed, o.news, o.synced, o.complete = now, time.Time{}, 0, 0, false, false, false
 }
 
 // life returns how long the response was open, measured by the monotonic clock and by the wall clock. wall is not
@@ -64,9 +65,9 @@ func (o *oracle) healthy(now time.Time) maybe {
 	switch {
 	case o.opened.IsZero():
 		return no
-	case o.news || shorter >= healthyLife:
+	case o.news || shorter-o.listed >= healthyLife:
 		return yes
-	case longer >= healthyLife || o.synced && o.conn.streams:
+	case longer-o.listed >= healthyLife || o.synced && o.conn.streams:
 		return either
 	}
 	return no

@@ -162,9 +162,10 @@ func (r *reference) watch(streaming bool) ending {
 	b, done, end := r.ask(query, 90*time.Second)
 	defer done()
 	w := &following{reference: r, body: b, streaming: streaming, opened: time.Now()}
+	w.began = w.opened
 	if b != nil {
 		end = w.follow()
-		end.lived = time.Since(w.opened)
+		end.lived, end.watched = time.Since(w.opened), time.Since(w.began)
 	}
 	r.charged = 0
 	r.charge(began, w.objects)
@@ -182,6 +183,7 @@ type following struct {
 	objects   int  // number of objects in the streaming list
 	news      bool
 	opened    time.Time
+	began     time.Time // when the watch began: when the response arrived, or after the streaming list
 }
 
 // limit returns the idle timeout of the request.
@@ -246,7 +248,7 @@ func (w *following) initial(e, o wire) ending {
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {
 			return end
 		}
-		w.streaming, w.behind = false, true
+		w.streaming, w.behind, w.began = false, true, time.Now()
 		w.send(event{Type: lw.WatchStarted, ResourceVersion: w.version})
 	}
 	return ending{}

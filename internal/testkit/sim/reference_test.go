@@ -126,6 +126,7 @@ type ending struct {
 	watch     bool
 	news      bool
 	lived     time.Duration
+	watched   time.Duration // lived without the streaming list before the watch
 	timeout   time.Duration
 }
 
@@ -158,7 +159,7 @@ func (r *reference) interrupt(end ending) {
 	case end.behind && !r.trusting && end.why == endWentBack:
 		r.streams++
 		r.plain, relist, atOnce = true, true, true
-	case end.behind && (end.news || end.lived >= time.Second):
+	case end.behind && (end.news || end.watched >= time.Second):
 		r.streams, r.proven = 0, true
 	}
 	r.reset = false
@@ -202,10 +203,10 @@ func (r *reference) remedy(end ending) (relist, atOnce bool) {
 	case !end.watch:
 		return true, r.listRemedy(end)
 	}
-	if end.news || end.lived >= time.Second {
+	if end.news || end.watched >= time.Second {
 		r.expired = false
 	}
-	if end.why != endClosed || end.lived >= time.Second || end.news {
+	if end.why != endClosed || end.watched >= time.Second || end.news {
 		r.short = 0
 	} else if r.short++; r.short == 3 {
 		r.short, end.why = 0, endExpired
@@ -258,14 +259,14 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	if r.noRetryAfter {
 		wait = 0
 	}
-	if end.lived >= 2*time.Minute {
+	if end.watched >= 2*time.Minute {
 		r.failures, r.asked = 0, 0
 	}
 	random := r.opts.Random()
 	if r.noJitter {
 		random = 0
 	}
-	healthy := end.watch && (end.news || end.lived >= time.Second)
+	healthy := end.watch && (end.news || end.watched >= time.Second)
 	good := end.why == endUnreachable && end.wait < 0 || end.why == endIdle || end.why == endClosed
 	switch {
 	case (healthy && !r.slowResume || r.hotResume && end.watch) && good && !relist:
