@@ -192,6 +192,7 @@ func (m *machine) checked(now moment, r *response) (meaning, error) {
 		return nothing, errReplaced
 	}
 	m.startWatch(now)
+	m.owed = ""
 	if versionRegressed(r.first, m.version) { // the object is newer than the stream's resourceVersion
 		m.owed = r.first
 	}
@@ -343,14 +344,15 @@ func (m *machine) completeList(now moment, version string) {
 	if version == "0" {
 		version = ""
 	}
-	m.version, m.short, m.suspect = version, 0, 0
+	m.version, m.owed, m.short, m.suspect = version, "", 0, 0
 	m.startWatch(now)
 }
 
 // startWatch makes the machine watch. `heard` is the time of the last response from the server, or of the last check,
-// even if the check failed.
+// even if the check failed. A change that the previous watch owed is still owed, because only its arrival, another check
+// or a list shows that the server has it.
 func (m *machine) startWatch(heard moment) {
-	m.state, m.heard, m.news, m.owed, m.listVersion = watching, heard, false, "", ""
+	m.state, m.heard, m.news, m.listVersion = watching, heard, false, ""
 }
 
 // count charges objects of the current list to the list limit.

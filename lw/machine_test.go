@@ -329,3 +329,33 @@ func TestEventsPostponeCheck(t *testing.T) {
 		require.Equal(t, watching, r.state)
 	}
 }
+
+// After a check has shown a newer object, no watch is live until it has delivered that change. A watch that ends before
+// must not cancel this debt.
+func TestNextWatchOwesSameChange(t *testing.T) {
+	for name, end := range map[string]func(*machineHarness){
+		"clean close":    func(r *machineHarness) { r.closes() },
+		"error response": func(r *machineHarness) { r.fails(status(429)) },
+		"failed check": func(r *machineHarness) {
+			r.fails(errReset)
+			r.next(r.now)
+			r.fails(status(403))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newMachineHarness(t, Options{}).synced("7").opens()
+			r.fails(errReset)
+			r.next(r.now)
+			require.Nil(t, r.do(response{version: "9", start: Key{Name: "a"}, objects: 1, first: "9"}))
+			r.opens()
+			end(r)
+			require.Equal(t, watching, r.state)
+			r.next(r.now)
+			meaning, err := r.event(r.now, &response{event: WatchStarted})
+			require.NoError(t, err)
+			require.Equal(t, nothing, meaning, "the watch must not be live yet")
+			require.Equal(t, idleOwed, r.idle())
+			require.Equal(t, errReplaced, r.fails(ErrSilent).Err)
+		})
+	}
+}
