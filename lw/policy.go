@@ -176,7 +176,7 @@ func (m *machine) idle() time.Duration {
 // support records which features of a server the streams of a [Source] have discovered. Several Sources on one server
 // can share a record; see [Source.Share]. The streams use it concurrently.
 type support struct {
-	streams   atomic.Int32 // streamsWork, or the number of streaming lists that failed in a row
+	streams   atomic.Int32 // streamsWork, streamsStopped, or the number of streaming lists that failed in a row
 	bookmarks atomic.Bool  // whether the server sends bookmarks
 	pages     atomic.Bool  // whether the server split a list at resourceVersion "0" into pages, because it has no watch cache
 }
@@ -186,6 +186,9 @@ const (
 	// After maxStreamFaults failures in a row, counted over all streams, they use ordinary lists. A single failure may only
 	// mean that the server is shutting down.
 	maxStreamFaults = 2
+	// streamsStopped means that the server does not support streaming lists. Unlike a number of failures, it is final,
+	// because a watch that another stream began earlier may still end as healthy.
+	streamsStopped = 1 << 30
 )
 
 // streamsLists reports whether to request streaming lists.
@@ -207,10 +210,13 @@ func (s *support) streamFailed(err error) {
 }
 
 // stopStreams makes all streams that use this record request ordinary lists.
-func (s *support) stopStreams() { s.streams.Store(maxStreamFaults) }
+func (s *support) stopStreams() { s.streams.Store(streamsStopped) }
 
-// streamWorked records that a streaming list was followed by a healthy watch.
-func (s *support) streamWorked() { s.streams.Store(streamsWork) }
+// streamWorked records that a streaming list was followed by a healthy watch. It has no effect after stopStreams.
+func (s *support) streamWorked() {
+	for n := s.streams.Load(); n < streamsStopped && !s.streams.CompareAndSwap(n, streamsWork); n = s.streams.Load() {
+	}
+}
 
 // fault classifies a failure. It determines the next request.
 type fault uint8

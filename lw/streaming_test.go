@@ -417,3 +417,29 @@ func TestLongStreamingListIsNotHealthyWatch(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.closes(), "the list must not reset the backoff")
 	require.False(t, r.server.streamsProven())
 }
+
+// Another stream may still have a healthy watch that began before the server stopped supporting streaming lists. The
+// end of that watch must not enable streaming lists again.
+func TestHealthyWatchDoesNotEnableRejectedStreamingLists(t *testing.T) {
+	for name, reject := range map[string]func(*machineHarness){
+		"rejection": func(r *machineHarness) { r.listFails(status(422)) },
+		"misplaced end": func(r *machineHarness) {
+			r.opens().receives("2")
+			r.marks("7")
+			r.receives("3")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			older := newStreamingHarness(t, Options{}).opens()
+			older.receives("3")
+			older.marks("7")
+			newer := newStreamingHarness(t, Options{})
+			newer.server = older.server
+			reject(newer)
+			require.False(t, older.server.streamsLists())
+			older.pass(healthyAfter)
+			older.fails(status(410))
+			require.Equal(t, listing, older.state)
+		})
+	}
+}
