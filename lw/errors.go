@@ -51,6 +51,10 @@ var (
 	// because a backup was restored or the cluster was rebuilt at the same address. The error text names the
 	// contradiction. Stored objects may differ from those on the server until the next list is complete.
 	ErrInconsistent error = &jsonscan.Violation{Text: "the server's responses contradict each other", Of: ErrInvalidResponse}
+
+	// errEventType means that a custom ListerWatcher yielded an event without a type, or with a type that only a stream
+	// yields.
+	errEventType error = &jsonscan.Violation{Text: "the source yielded an event of an invalid type", Of: ErrInvalidResponse}
 )
 
 // The following errors match ErrInconsistent.

@@ -159,3 +159,19 @@ func TestIdleTimeoutIgnoresSourceError(t *testing.T) {
 		}, events, "%v", result)
 	}
 }
+
+// An event without a type, or with a type that only a stream yields, must not reach the caller as a change.
+func TestRejectsEventsOfInvalidType(t *testing.T) {
+	for _, invalid := range []EventType{0, ListStarted, Interrupted, Restored, errorEvent, 255} {
+		events, f := play(t, nil, succeed, func(_ context.Context, emit func(Event[*Object], error) bool) error {
+			if emit(at(t, invalid, "7"), nil) {
+				t.Error("the stream must end the watch")
+			}
+			return nil
+		})
+		require.Equal(t, []string{
+			"WATCH_STARTED @5", "INTERRUPTED the source yielded an event of an invalid type @5", "WATCH_STARTED @5",
+		}, events[2:], "type %d", invalid)
+		require.Equal(t, []string{"list", "watch 5", "watch 5"}, f.requests)
+	}
+}

@@ -254,10 +254,10 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 		e.receiving = r.receiving > 0
 		return false, causeOf(ctx, failure)
 	}
-	dog.pause()
-	if r.event = event.Type; r.event == 0 { // a type of zero would look like the end of a page
-		r.event = Modified
+	if r.event = event.Type; r.event < Added || r.event > WatchStarted { // the other types come only from the stream itself
+		return false, errEventType
 	}
+	dog.pause()
 	before := e.machine.version
 	meaning, err := e.machine.event(e.now(), &r)
 	if err != nil || meaning == over || !e.deliver(event, meaning, before) {
