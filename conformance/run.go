@@ -264,7 +264,9 @@ func (r *run) outage(ctx context.Context, server *hostile.Server, as *hostile.Re
 		wait(ctx, pollEvery)
 	}
 	r.back = time.Now()
-	server.Resume(as)
+	if !r.over(ctx) { // otherwise requests may still be in progress, and Resume must not replace their data
+		server.Resume(as)
+	}
 }
 
 // await waits until the driver's copy is correct or the limit has passed.
