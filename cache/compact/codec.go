@@ -1,6 +1,9 @@
 package compact
 
 import (
+	"bytes"
+	"errors"
+
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -16,10 +19,10 @@ type codec struct {
 }
 
 // NewCodec returns a codec that compresses the objects of inner, such as a [lw.RawCodec]. The client must not request
-// protobuf, because the codec parses the stored text as JSON. The codec is safe for concurrent use, but compresses one
-// object at a time, because each zstd encoder takes about 0.9 MB of memory. The codec also keeps up to 1 MiB of recently
-// used objects uncompressed. Each collection needs its own codec, because the codec learns from the objects that it
-// decodes.
+// protobuf, because the codec parses the stored text as JSON, so Decode returns an error for protobuf. The codec is safe
+// for concurrent use, but compresses one object at a time, because each zstd encoder takes about 0.9 MB of memory. The
+// codec also keeps up to 1 MiB of recently used objects uncompressed. Each collection needs its own codec, because the
+// codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object]) lw.Codec[*Object] { return newCodec(inner, hotBytes) }
 
 // newCodec returns a codec that keeps at most hotBytes bytes of recently used objects uncompressed. If hotBytes is
@@ -29,8 +32,15 @@ func newCodec(inner lw.Codec[*lw.Object], hotBytes int) *codec {
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{interval: samples}}
 }
 
-// Decode implements [lw.Codec]. It returns errors from the inner codec.
+// errProtobuf reports that the client has requested protobuf. [lw.NewClient] cannot detect this, because it does not know
+// the codec.
+var errProtobuf = errors.New("compact.NewCodec received protobuf: clear lw.ClientOptions.Protobuf")
+
+// Decode implements [lw.Codec]. It returns errors from the inner codec. s may be nil if the inner codec does not need it.
 func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
+	if s != nil && !bytes.HasPrefix(s.Raw(), []byte("{")) { // Kubernetes' protobuf messages never begin with a brace
+		return nil, errProtobuf
+	}
 	text, err := c.inner.Decode(s)
 	if err != nil {
 		return nil, err

@@ -200,3 +200,17 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 	})
 }
+
+// The codec would store protobuf as if it were JSON, and reading a field would then find nothing.
+func TestRejectsProtobuf(t *testing.T) {
+	// k8s\0, then a runtime.Unknown with the kind PodList and a list of one Pod with the name "a"
+	list := "k8s\x00" + "\x0a\x0d\x0a\x02v1\x12\x07PodList" + "\x12\x09\x0a\x00\x12\x05\x0a\x03\x0a\x01a"
+	client, err := lw.NewClient(&answers{strings.NewReader(list)}, lw.Pods(""), NewCodec(lw.RawCodec{}), &lw.ClientOptions{Protobuf: true})
+	require.NoError(t, err)
+	var errs []error
+	for _, err := range client.List(t.Context(), lw.ListOptions{}).Objects {
+		errs = append(errs, err)
+	}
+	require.Len(t, errs, 1)
+	require.ErrorContains(t, errs[0], "object a at resourceVersion : compact.NewCodec received protobuf: clear lw.ClientOptions.Protobuf")
+}
