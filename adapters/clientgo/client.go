@@ -31,6 +31,7 @@ type client struct {
 	json, protobuf *lw.Client[*object] // created before the first request; protobuf is nil if the informer requests only JSON
 
 	source  lw.Source[*object]
+	relist  bool    // whether the next watch fails without a request, so that the stream lists; used only by the informer's own goroutine
 	attempt attempt // the current request, for interrupted; used only by the informer's own goroutine
 }
 
@@ -62,6 +63,10 @@ func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 	}
 	l.informer.measure()
 	l.attempt.begin(kind, &opts)
+	if l.relist {
+		l.relist = false
+		return func(yield func(lw.Event[*object], error) bool) { yield(lw.Event[*object]{}, rejected{}) }
+	}
 	return negotiate(ctx, l, func(made *lw.Client[*object], yield func(lw.Event[*object], error) bool) {
 		made.Watch(ctx, opts.PassLookup(l, made))(func(event lw.Event[*object], err error) bool {
 			switch event.Type {
@@ -78,6 +83,13 @@ func (l *client) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 		})
 	})
 }
+
+// rejected is the error of a watch that is not sent, because the store of a [Reflector] has rejected a list. It makes the
+// stream relist, like [lw.ErrExpired].
+type rejected struct{}
+
+func (rejected) Error() string        { return "clientgo: the store rejected a list" }
+func (rejected) Is(target error) bool { return target == lw.ErrExpired }
 
 // clients returns the clients for JSON and protobuf, creating them on the first call.
 func (l *client) clients(ctx context.Context) (json, protobuf *lw.Client[*object], err error) {

@@ -95,7 +95,9 @@ func (r *Reflector) follow(ctx context.Context) (retry bool) {
 	// list contains the objects of the list in progress, or is nil during a watch. It is a map by key, because a streaming
 	// list may change or delete an object that it has already delivered.
 	var list cache.Store
-	for event := range lw.Resume(ctx, i.client, lw.Held{}, opts) {
+	held := lw.Held{ResourceVersion: r.LastSyncResourceVersion()} // as in client-go, the list must not be older than the store
+	i.client.relist = held.ResourceVersion != ""
+	for event := range lw.Resume(ctx, i.client, held, opts) {
 		switch event.Type {
 		case lw.ListStarted:
 			list = cache.NewStore(cache.MetaNamespaceKeyFunc)

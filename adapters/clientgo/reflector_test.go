@@ -127,6 +127,55 @@ func TestReflectorListsAgainIfTheStoreRejectsIt(t *testing.T) {
 	eventually(t, func() bool { return reflector.LastSyncResourceVersion() == "2" })
 }
 
+// If the store rejects a relist, the next list must not be older than the store, like client-go's. A server that lags
+// behind could otherwise return an older state.
+func TestReflectorNeverListsOlderState(t *testing.T) {
+	t.Parallel()
+	for library, create := range map[string]func(cache.ListerWatcher, cache.ReflectorStore) interface{ RunWithContext(context.Context) }{
+		"client-go": func(l cache.ListerWatcher, s cache.ReflectorStore) interface{ RunWithContext(context.Context) } {
+			return cache.NewReflector(l, &corev1.Pod{}, s, 0)
+		},
+		"listwatch": func(l cache.ListerWatcher, s cache.ReflectorStore) interface{ RunWithContext(context.Context) } {
+			return NewReflector(l, &corev1.Pod{}, s, ReflectorOptions{})
+		},
+	} {
+		t.Run(library, func(t *testing.T) {
+			t.Parallel()
+			server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true})
+			require.NoError(t, err)
+			t.Cleanup(server.Close)
+			putPod(t, server, "a", "n1")
+			store := &callerStore{}
+			runReflector(t, create(listerOf(t, server, "pods"), store))
+			store.wait(t, "replace [a@n1] at 2")
+			eventually(t, func() bool { return len(server.Open(lwtest.Watches)) > 0 })
+			putPod(t, server, "a", "n2") // because client-go relists after a watch without events
+			store.wait(t, "replace [a@n1] at 2", "update a@n2")
+			store.mu.Lock()
+			store.reject = 1
+			store.mu.Unlock()
+			var mu sync.Mutex
+			var versions []string
+			server.Fail(lwtest.Lists, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				mu.Lock()
+				defer mu.Unlock()
+				versions = append(versions, r.URL.Query().Get("resourceVersion"))
+				next.ServeHTTP(w, r)
+			})
+			server.Fail(isWatch, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				putPod(t, server, "a", "n3")
+				server.Compact()
+				next.ServeHTTP(w, r)
+			})
+			server.CloseWatches()
+			store.wait(t, "replace [a@n1] at 2", "update a@n2", "replace [a@n3] at 4", "replace [a@n3] at 4")
+			mu.Lock()
+			defer mu.Unlock()
+			require.Equal(t, []string{"3", "3"}, versions)
+		})
+	}
+}
+
 func TestReflectorReportsErrorsAndResyncs(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
