@@ -94,7 +94,7 @@ const (
 	requestsPerSecond = 50
 	requestBurst      = 100
 	checksPerSecond   = requestsPerSecond / 2 // limit on access checks, so that forbidden namespaces do not delay other requests
-	requestTimeout    = 30 * time.Second      // limit on one discovery, one access check and one list of the namespaces
+	requestTimeout    = 30 * time.Second      // limit on one discovery, one list of the namespaces, and one check of a collection
 
 	maxLists  = 16              // limit on all first lists, including those that Options.MaxLists no longer counts
 	shortList = 2 * time.Second // after this time, a list no longer counts towards Options.MaxLists

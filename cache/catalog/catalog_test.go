@@ -1085,3 +1085,26 @@ func TestNamesOfTypesAreNotPaths(t *testing.T) {
 		require.ErrorContains(t, c.Add(catalog.Type{Resource: resource}, nil), "is not a name of a type", resource)
 	}
 }
+
+// A server that never answers the check of one namespace must not keep the whole type stale.
+func TestUnansweredCheckOfNamespaceEndsSoon(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, pods)
+		earlier := len(b.server.Requests(nil))
+		b.server.Fail(func(r lwtest.Request) bool {
+			return r.URL.Path == "/api/v1/namespaces/b/pods" && r.URL.Query().Get("limit") == "1"
+		}, -1, lwtest.Stall())
+		b.server.DropConnections()
+		require.Equal(t, catalog.Stale, b.after(10*time.Second, pods).State, "the check may still be answered")
+		require.Equal(t, catalog.Live, b.after(30*time.Second, pods).State)
+		put(t, b.server, "pods", "b", "new")
+		require.Equal(t, 3, b.after(time.Second, pods).Objects, "the catalog watches the namespace")
+		require.Equal(t, catalog.Live, b.after(5*time.Minute, pods).State)
+		require.Zero(t, lists(b.server, earlier, "pods"))
+	})
+}

@@ -211,7 +211,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 			held.Verify = func(first lw.Keyed) bool { return s.verify(namespace, held.ResourceVersion, first) }
 		}
 		streams.Go(func() {
-			for event := range lw.Resume(ctx, client, held, options) {
+			for event := range lw.Resume(ctx, impatient{client}, held, options) {
 				if !send(ctx, events, received{namespace, event}) {
 					return
 				}
@@ -264,11 +264,36 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 	}
 }
 
-// watchesUnchecked reports whether a stream goes on with a watch although its check has failed. For example, a server may
-// serve watches from its cache while etcd is down. If the server itself is down, the stream repeats the check instead.
+// watchesUnchecked reports whether a stream goes on with a watch although its check has failed or has timed out. For
+// example, a server may serve watches from its cache while etcd is down. If the server itself is down, the stream repeats
+// the check instead.
 func watchesUnchecked(i *lw.Interruption) bool {
 	status, answered := errors.AsType[*lw.StatusError](i.Err)
-	return answered && !i.Relist && status.Code != 502 && (status.Code != 503 || status.RetryAfter > 0)
+	return !i.Relist && (answered && status.Code != 502 && (status.Code != 503 || status.RetryAfter > 0) || errors.Is(i.Err, lw.ErrSilent))
+}
+
+// impatient is a client whose checks time out after requestTimeout. The merged watch starts only when all namespaces are
+// checked. The usual idle timeout would end the merged watch before it starts, and the type would stay stale.
+type impatient struct{ *lw.Client[Packed] }
+
+// List implements [lw.ListerWatcher].
+func (c impatient) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed] {
+	if opts.Limit != 1 { // only a check has the limit 1
+		return c.Client.List(ctx, opts)
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, requestTimeout, lw.ErrSilent)
+	page := c.Client.List(ctx, opts)
+	objects := page.Objects
+	page.Objects = func(yield func(Packed, error) bool) {
+		defer stop()
+		objects(func(object Packed, err error) bool {
+			if err != nil {
+				err = cmp.Or(context.Cause(ctx), err) // after ErrSilent, the stream watches without a check
+			}
+			return yield(object, err)
+		})
+	}
+	return page
 }
 
 // outdated reports whether the store has a newer version of an object. Saved collections have only the lowest
