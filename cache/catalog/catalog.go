@@ -128,10 +128,11 @@ type Catalog struct {
 	discovery   error             // error of the last discovery
 	found       map[Type]TypeInfo // result of the last successful discovery; nil before
 	collections map[Type]*collection
-	removed     map[Type]bool // types that Remove has removed, so that discovery does not add them again
-	settleUntil time.Time     // until this time, discovery may lag behind a change and is repeated every second
-	ended       []*collection // collections that discover must still remove from the group, which it does without holding the lock
-	updated     chan struct{} // closed and replaced when a status changes, which wakes all waiters
+	removed     map[Type]bool   // types that Remove has removed, so that discovery does not add them again
+	invalid     map[Type]string // errors in the settings that Follow last returned, so that each error is reported only once
+	settleUntil time.Time       // until this time, discovery may lag behind a change and is repeated every second
+	ended       []*collection   // collections that discover must still remove from the group, which it does without holding the lock
+	updated     chan struct{}   // closed and replaced when a status changes, which wakes all waiters
 	subscribers map[*subscriber]bool
 }
 
@@ -270,6 +271,8 @@ func (c *Catalog) redefined(n *collection, event lw.Event[Packed]) {
 // must hold the lock.
 func (c *Catalog) apply(types *discovery.Types) {
 	c.found = preferred(types)
+	reported := c.invalid
+	c.invalid = map[Type]string{}
 	for of, info := range c.found {
 		n := c.collections[of]
 		if n == nil {
@@ -282,7 +285,9 @@ func (c *Catalog) apply(types *discovery.Types) {
 			}
 			var err error
 			if n, err = c.add(of, *settings); err != nil {
-				c.report(err)
+				if c.invalid[of] = err.Error(); c.invalid[of] != reported[of] {
+					c.report(err)
+				}
 				continue
 			}
 		}

@@ -1108,3 +1108,31 @@ func TestUnansweredCheckOfNamespaceEndsSoon(t *testing.T) {
 		require.Zero(t, lists(b.server, earlier, "pods"))
 	})
 }
+
+func TestInvalidSettingsAreReportedOnce(t *testing.T) {
+	var path atomic.Value
+	path.Store("a[")
+	warnings := make(chan string, 100)
+	opts := &catalog.Options{
+		Follow: func(info catalog.TypeInfo) *catalog.Settings {
+			if info.Type != gadgets {
+				return nil
+			}
+			return &catalog.Settings{Fields: []string{path.Load().(string)}}
+		},
+		Warn: func(_ string, args ...any) { warnings <- fmt.Sprint(args...) },
+	}
+	run(t, opts, addGadget, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(5*time.Minute, gadgets)
+		require.Len(t, warnings, 1)
+		require.Contains(t, <-warnings, "a[")
+		path.Store("b[")
+		b.after(5*time.Minute, gadgets)
+		require.Len(t, warnings, 1, "another invalid setting is reported")
+		require.Contains(t, <-warnings, "b[")
+		path.Store("metadata.labels")
+		require.Equal(t, catalog.Live, b.after(5*time.Minute, gadgets).State)
+		require.Empty(t, warnings)
+	})
+}
