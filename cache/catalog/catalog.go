@@ -29,9 +29,9 @@ import (
 
 // Options configures a [Catalog]. The zero value follows all types with all their fields.
 type Options struct {
-	// Follow returns the settings for a type, or nil to skip the type. After each discovery, the catalog calls it for
-	// the types that it does not follow yet. If Follow is nil, the catalog follows all types. Follow must not call the
-	// catalog's methods, because the catalog holds its lock during the call.
+	// Follow returns the settings for a type, or nil to skip the type. After each discovery, the catalog calls it for each
+	// new type, and again for each type that it has skipped or whose settings were invalid. If Follow is nil, the catalog
+	// follows all types. Follow must not call the catalog's methods, because the catalog holds its lock during the call.
 	Follow func(TypeInfo) *Settings
 
 	// Namespaces lists the namespaces to try if the server forbids listing a type in all namespaces at once. If it is
@@ -274,24 +274,21 @@ func (c *Catalog) apply(types *discovery.Types) {
 	reported := c.invalid
 	c.invalid = map[Type]string{}
 	for of, info := range c.found {
-		n := c.collections[of]
-		if n == nil {
-			settings := c.opts.Follow(info)
-			if settings == nil || c.removed[of] {
-				if !slices.Contains(definitions, of) {
-					continue
+		if n := c.collections[of]; n == nil || n.settings.hidden {
+			if settings := c.opts.Follow(info); settings != nil && !c.removed[of] {
+				if _, err := c.add(of, *settings); err != nil {
+					if c.invalid[of] = err.Error(); c.invalid[of] != reported[of] {
+						c.report(err)
+					}
 				}
-				settings = &Settings{MetadataOnly: true, Required: true, hidden: true}
 			}
-			var err error
-			if n, err = c.add(of, *settings); err != nil {
-				if c.invalid[of] = err.Error(); c.invalid[of] != reported[of] {
-					c.report(err)
-				}
-				continue
+			if c.collections[of] == nil && slices.Contains(definitions, of) {
+				_, _ = c.add(of, Settings{MetadataOnly: true, Required: true, hidden: true}) // these settings are valid
 			}
 		}
-		n.discovered(info)
+		if n := c.collections[of]; n != nil {
+			n.discovered(info)
+		}
 	}
 	for of, n := range c.collections {
 		if _, ok := c.found[of]; !ok && !mayHave(types, of) && !n.scope.gone {
@@ -300,11 +297,15 @@ func (c *Catalog) apply(types *discovery.Types) {
 	}
 }
 
-// add adds a collection and subscribes all current Changes loops to it. The caller must hold the lock.
+// add adds a collection and subscribes all current Changes loops to it. It replaces a hidden collection of the type,
+// unless it returns an error. The caller must hold the lock.
 func (c *Catalog) add(of Type, settings Settings) (*collection, error) {
 	n, err := c.newCollection(of, settings)
 	if err != nil {
 		return nil, err
+	}
+	if hidden := c.collections[of]; hidden != nil {
+		hidden.forget()
 	}
 	c.collections[of] = n
 	for s := range c.subscribers {
@@ -321,11 +322,7 @@ func (c *Catalog) Add(of Type, settings *Settings) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.collections[of]
-	if n != nil && n.settings.hidden {
-		n.forget()
-		n = nil
-	}
-	if n == nil {
+	if n == nil || n.settings.hidden {
 		var err error
 		if n, err = c.add(of, *cmp.Or(settings, &Settings{})); err != nil {
 			return err

@@ -1136,3 +1136,51 @@ func TestInvalidSettingsAreReportedOnce(t *testing.T) {
 		require.Empty(t, warnings)
 	})
 }
+
+// The catalog follows the definitions even if Follow skips them, but they count as types that it does not follow.
+func TestFollowIsAskedAgainForHiddenDefinitions(t *testing.T) {
+	crds := catalog.Type{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	var settings atomic.Pointer[catalog.Settings]
+	opts := &catalog.Options{
+		Follow: func(info catalog.TypeInfo) *catalog.Settings {
+			if info.Type == crds {
+				return settings.Load()
+			}
+			return nil
+		},
+		Warn: func(string, ...any) {},
+	}
+	run(t, opts, addGadgets, func(b *bed) {
+		changes := b.follow(crds)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Empty(t, b.after(5*time.Minute, crds).Version)
+		settings.Store(&catalog.Settings{Fields: []string{"a["}})
+		require.Empty(t, b.after(5*time.Minute, crds).Version, "invalid settings change nothing")
+		settings.Store(&catalog.Settings{})
+		status := b.after(5*time.Minute, crds)
+		require.Equal(t, "live 1", fmt.Sprint(status.State, " ", status.Objects))
+		require.Len(t, *changes, 2, "the definition and the mark")
+		open := b.server.Open(func(r lwtest.Request) bool { return lwtest.Watches(r) && strings.HasSuffix(r.URL.Path, "/"+crds.Resource) })
+		require.Len(t, open, 1)
+	})
+}
+
+// Without the definitions, the catalog would need discovery every 5 seconds to find new types.
+func TestInvalidSettingsHideDefinitions(t *testing.T) {
+	opts := &catalog.Options{
+		Follow: func(catalog.TypeInfo) *catalog.Settings { return &catalog.Settings{Fields: []string{"a["}} },
+		Warn:   func(string, ...any) {},
+	}
+	run(t, opts, addGadgets, func(b *bed) {
+		crds := catalog.Type{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+		b.after(time.Minute, crds)
+		require.Empty(t, b.Statuses())
+		open := func() int {
+			return len(b.server.Open(func(r lwtest.Request) bool { return lwtest.Watches(r) && strings.HasSuffix(r.URL.Path, "/"+crds.Resource) }))
+		}
+		require.Equal(t, 1, open())
+		require.ErrorContains(t, b.Add(crds, &catalog.Settings{Fields: []string{"a["}}), "a[")
+		synctest.Wait()
+		require.Equal(t, 1, open(), "an error of Add changes nothing")
+	})
+}
