@@ -185,8 +185,8 @@ func (c *Catalog) locked(f func()) {
 // discover runs the catalog's periodic work until ctx is done: discovery, probes of namespaces and removal of
 // collections.
 func (c *Catalog) discover(ctx context.Context) error {
-	var probes sync.WaitGroup
-	defer probes.Wait()
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
 	for asked := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(asked) >= c.pause() {
 			asked = time.Now()
@@ -200,13 +200,13 @@ func (c *Catalog) discover(ctx context.Context) error {
 					n.forget()
 				case n.restricted() && time.Now().After(n.nextProbe):
 					n.nextProbe = time.Now().Add(time.Hour) // prevents a second probe; at its end, the probe sets the actual time
-					probes.Go(func() { n.probe(ctx, in) })
+					tasks.Go(func() { n.probe(ctx, in) })
 				}
 			}
 			ended, c.ended = c.ended, nil
 		})
-		for _, n := range ended { // without the lock, because Remove waits for the collection's Run, which takes the lock
-			c.group.Remove(n.member())
+		for _, n := range ended { // in the background, because Remove waits until each loop has received the change that is on its way
+			tasks.Go(func() { c.group.Remove(n.member()) })
 		}
 		select {
 		case <-ctx.Done():

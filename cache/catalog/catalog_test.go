@@ -1160,7 +1160,9 @@ func TestFollowIsAskedAgainForHiddenDefinitions(t *testing.T) {
 		status := b.after(5*time.Minute, crds)
 		require.Equal(t, "live 1", fmt.Sprint(status.State, " ", status.Objects))
 		require.Len(t, *changes, 2, "the definition and the mark")
-		open := b.server.Open(func(r lwtest.Request) bool { return lwtest.Watches(r) && strings.HasSuffix(r.URL.Path, "/"+crds.Resource) })
+		open := b.server.Open(func(r lwtest.Request) bool {
+			return lwtest.Watches(r) && strings.HasSuffix(r.URL.Path, "/"+crds.Resource)
+		})
 		require.Len(t, open, 1)
 	})
 }
@@ -1176,11 +1178,47 @@ func TestInvalidSettingsHideDefinitions(t *testing.T) {
 		b.after(time.Minute, crds)
 		require.Empty(t, b.Statuses())
 		open := func() int {
-			return len(b.server.Open(func(r lwtest.Request) bool { return lwtest.Watches(r) && strings.HasSuffix(r.URL.Path, "/"+crds.Resource) }))
+			return len(b.server.Open(func(r lwtest.Request) bool {
+				return lwtest.Watches(r) && strings.HasSuffix(r.URL.Path, "/"+crds.Resource)
+			}))
 		}
 		require.Equal(t, 1, open())
 		require.ErrorContains(t, b.Add(crds, &catalog.Settings{Fields: []string{"a["}}), "a[")
 		synctest.Wait()
 		require.Equal(t, 1, open(), "an error of Add changes nothing")
+	})
+}
+
+// The loop has not received the last change of a deleted type yet, so the type's stream cannot end.
+func TestBlockedLoopDoesNotDelayDiscovery(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		addGadget(server)
+		put(t, server, gadgets.String(), "shop", "b")
+	}
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		gizmos := catalog.Type{Group: "example.com", Resource: "gizmos"}
+		var states []catalog.State
+		var deleted []string
+		go func() {
+			for change := range b.Changes(b.ctx, nil) {
+				if change.Resource != gadgets || change.Type != lw.Deleted {
+					continue
+				}
+				if deleted = append(deleted, change.Old.GetName()); len(deleted) == 1 {
+					time.Sleep(time.Minute)
+					addType(b.server, gizmos.String(), "v1", "Gizmo")
+					states = append(states, b.after(30*time.Second, gizmos).State)
+				}
+			}
+		}()
+		// The catalog must find out by discovery that the objects are gone, and not by the watch.
+		b.server.Fail(func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/gadgets") }, -1, lwtest.Refuse(&lw.StatusError{Code: 503}))
+		b.server.DropConnections()
+		b.after(time.Second, gadgets)
+		require.NoError(t, b.server.Delete(definitions, "", gadgets.String()))
+		b.after(5*time.Minute, gadgets)
+		require.Equal(t, []catalog.State{catalog.Live}, states)
+		require.ElementsMatch(t, []string{"a", "b"}, deleted)
 	})
 }
