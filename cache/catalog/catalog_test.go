@@ -1222,3 +1222,49 @@ func TestBlockedLoopDoesNotDelayDiscovery(t *testing.T) {
 		require.ElementsMatch(t, []string{"a", "b"}, deleted)
 	})
 }
+
+// An early change in one namespace does not mean that the other namespaces are watched.
+func TestTypeIsLiveOnlyIfAllNamespacesAreWatched(t *testing.T) {
+	prepare := func(server *lwtest.Server) {
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, pods)
+		stop := b.server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/namespaces/b/pods" && lwtest.Watches(r) }, -1, lwtest.Stall())
+		b.server.DropConnections()
+		b.after(10*time.Second, pods)
+		put(t, b.server, "pods", "a", "new")
+		require.Equal(t, catalog.Stale, b.after(time.Second, pods).State)
+		stop()
+		require.Equal(t, catalog.Live, b.after(3*time.Minute, pods).State)
+		require.Equal(t, 3, b.after(time.Second, pods).Objects)
+	})
+}
+
+// Restored objects are confirmed only if all namespaces are watched.
+func TestWaitSyncedWaitsForAllNamespaces(t *testing.T) {
+	opts := &catalog.Options{StateDir: t.TempDir(), Follow: byNamespace}
+	prepare := func(server *lwtest.Server) {
+		put(t, server, "pods", "a", "web")
+		put(t, server, "pods", "b", "web")
+	}
+	run(t, opts, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.stop()
+		synctest.Wait()
+		b.server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/namespaces/b/pods" && lwtest.Watches(r) }, 1, lwtest.Stall())
+		put(t, b.server, "pods", "a", "new")
+		again := catalog.New(transportTo(b.T, b.server), opts)
+		ctx, stop := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() { again.Run(ctx); close(done) }()
+		begin := time.Now()
+		require.NoError(t, again.WaitSynced(ctx))
+		require.Greater(t, time.Since(begin), time.Minute, "the first watch of namespace b is not answered")
+		require.Equal(t, 3, statusOf(again, pods).Objects)
+		stop()
+		<-done
+	})
+}

@@ -114,13 +114,15 @@ func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error)
 		LabelSelector: settings.LabelSelector, FieldSelector: settings.FieldSelector, Warn: c.opts.Warn,
 	})
 	s.store = informer.Store()
-	return &collection{
+	n := &collection{
 		Informer: informer, catalog: c, name: of.String(), settings: settings, codec: coding, source: s,
 		byUID:   sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, uidOf) }),
 		byOwner: sync.OnceValue(func() *cache.Index[Packed, string] { return cache.NewIndex(s.store, ownersOf) }),
 		info:    TypeInfo{Type: of}, scope: s.scope, running: s.scope, interrupt: func(error) {}, since: time.Now(), revision: 1,
 		changes: map[*subscriber]*cache.Registration[Packed]{}, removed: make(chan struct{}),
-	}, nil
+	}
+	s.opened = func() { n.observe(lw.Event[Packed]{Type: lw.WatchStarted}, s.scope) }
+	return n, nil
 }
 
 // wanted returns the namespaces to follow, provided that the server permits the catalog to list them. The namespace ""
@@ -191,6 +193,8 @@ func (n *collection) decide() (State, error) {
 		return Unavailable, errNoType
 	case n.scope.err != nil:
 		return Unavailable, n.scope.err
+	case stream.Phase == lw.Live && n.source.opening.Load():
+		return n.state, n.cause // the state does not change until all namespaces are watched
 	case stream.Phase == lw.Live:
 		return Live, nil
 	case stream.Phase == lw.Listing:
@@ -302,7 +306,8 @@ func (n *collection) observe(event lw.Event[Packed], in *scope) {
 	defer n.catalog.mu.Unlock()
 	switch event.Type {
 	case lw.Synced, lw.WatchStarted:
-		n.synced = n.synced || in == n.scope // a run with an outdated scope is about to end
+		// A run with an outdated scope is about to end.
+		n.synced = n.synced || in == n.scope && (event.Type == lw.Synced || !n.source.opening.Load())
 	case lw.Interrupted:
 		cause := event.Interruption.Err
 		if goesOn(event.Interruption) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -60,6 +61,11 @@ type source struct {
 
 	// unchecked contains the namespaces for which merge must find out whether the server was rebuilt.
 	unchecked map[string]bool
+
+	// opening is true until a merged watch has opened the watches of all namespaces, and merge then calls opened. Before
+	// that, an event of one namespace makes the stream live, but the collection may miss changes in the others.
+	opening atomic.Bool
+	opened  func()
 }
 
 // scopeChanged ends the first watch of a new scope. It makes the stream relist and makes the store compare all objects.
@@ -176,7 +182,9 @@ func (s *source) verify(namespace, version string, first lw.Keyed) bool {
 func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Event[Packed], error] {
 	s.scope.listed = s.scope.listed || opts.SendInitialEvents
 	return func(yield func(lw.Event[Packed], error) bool) {
-		switch client := s.scope.clients[""]; {
+		client := s.scope.clients[""]
+		s.opening.Store(client == nil && !s.scope.gone)
+		switch {
 		case !s.scope.listed:
 			yield(lw.Event[Packed]{}, scopeChanged{})
 		case client != nil:
@@ -223,6 +231,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		return
 	}
 	for open := map[string]bool{}; ; {
+		opened := false
 		var next received
 		select {
 		case next = <-events:
@@ -251,6 +260,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 			if open[next.namespace] = true; len(open) < len(s.scope.clients) {
 				continue
 			}
+			opened = s.opening.Swap(false)
 		case lw.Added, lw.Modified, lw.Deleted:
 			if s.outdated(event.Object) {
 				event = lw.Event[Packed]{Type: lw.Bookmark, ResourceVersion: event.ResourceVersion}
@@ -260,6 +270,9 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 		}
 		if !yield(event, err) || err != nil && event.Type != lw.DecodeFailed {
 			return
+		}
+		if opened {
+			s.opened() // because the stream does not yield WatchStarted again if it is live already
 		}
 	}
 }
