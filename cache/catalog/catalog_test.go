@@ -1268,3 +1268,22 @@ func TestWaitSyncedWaitsForAllNamespaces(t *testing.T) {
 		<-done
 	})
 }
+
+// The catalog empties the collection of a deleted type without a request, so it must not wait for lists of other types.
+func TestDeletedTypeDoesNotWaitForLists(t *testing.T) {
+	run(t, nil, addGadget, func(b *bed) {
+		changes := b.follow(gadgets)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		// The catalog must find out by discovery that the object is gone, and not by the watch.
+		b.server.Fail(func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/gadgets") }, -1, lwtest.Refuse(&lw.StatusError{Code: 503}))
+		b.server.DropConnections()
+		b.server.Fail(func(r lwtest.Request) bool { return strings.Contains(r.URL.Path, "/slow") }, -1, lwtest.Stall())
+		for i := range 20 {
+			addType(b.server, fmt.Sprintf("slow%ds.example.com", i), "v1", fmt.Sprintf("Slow%d", i))
+		}
+		b.after(30*time.Second, gadgets)
+		require.NoError(t, b.server.Delete(definitions, "", gadgets.String()))
+		require.Zero(t, b.after(20*time.Second, gadgets).Version, "the catalog has forgotten the type")
+		require.Contains(t, *changes, "DELETED example.com/v1 shop/a")
+	})
+}

@@ -271,7 +271,7 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 		}
 	}
 	free := func() {}
-	if !in.listed && !n.settings.hidden {
+	if !in.listed && !in.gone && !n.settings.hidden {
 		free = n.catalog.awaitSlot(ctx)
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the stream, so that the last save is complete
