@@ -53,7 +53,8 @@ type Options struct {
 	// after a restart. Each server needs its own folder. If StateDir is empty, nothing is saved.
 	StateDir string
 
-	// Warn receives warnings about interruptions, unusable files and invalid settings. Nil means the default of [lw.Options].
+	// Warn receives warnings about interruptions, unusable files and invalid settings. Like Follow, it must not call the
+	// catalog's methods. Nil means the default of [lw.Options].
 	Warn func(msg string, args ...any)
 }
 
