@@ -1287,3 +1287,22 @@ func TestDeletedTypeDoesNotWaitForLists(t *testing.T) {
 		require.Contains(t, *changes, "DELETED example.com/v1 shop/a")
 	})
 }
+
+// The catalog checks the namespaces every 30 seconds, and servers close each watch after some minutes.
+func TestStatusChangesOmitEqualStatuses(t *testing.T) {
+	run(t, nil, forbidCluster(t), func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, pods)
+		received := map[catalog.Type]int{}
+		go func() {
+			for status := range b.StatusChanges(b.ctx) {
+				received[status.Type]++
+			}
+		}()
+		b.after(30*time.Minute, pods)
+		for of, n := range received {
+			require.Equal(t, 1, n, "%s", of)
+		}
+		require.Contains(t, received, pods)
+	})
+}

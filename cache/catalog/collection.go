@@ -95,7 +95,8 @@ type collection struct {
 	state     State         // decide derives it from the scope and from the state of the informer
 	cause     error
 	since     time.Time
-	revision  int // increases with each new status
+	reported  string // state, cause and namespaces in the last status, as text
+	revision  int    // increases when reported changes, so that StatusChanges yields the new status
 }
 
 func (c *Catalog) newCollection(of Type, settings Settings) (*collection, error) {
@@ -175,8 +176,11 @@ func (n *collection) update() {
 	if n.state == Live && n.scope.covers(n.wanted(n.info)) {
 		n.probed, n.denied = false, nil
 	}
-	n.revision++
-	n.catalog.broadcast()
+	if status := fmt.Sprint(n.state, n.cause, n.scope.namespaces(), n.denied); status != n.reported {
+		n.reported = status
+		n.revision++
+	}
+	n.catalog.broadcast() // even without a new revision, because WaitSynced also depends on other fields
 }
 
 // decide returns the state and its cause.
