@@ -130,7 +130,7 @@ type Catalog struct {
 	found       map[Type]TypeInfo // result of the last successful discovery; nil before
 	collections map[Type]*collection
 	removed     map[Type]bool   // types that Remove has removed, so that discovery does not add them again
-	invalid     map[Type]string // errors in the settings that Follow last returned, so that each error is reported only once
+	invalid     map[string]bool // errors in the settings that Follow last returned, so that each error is reported only once
 	settleUntil time.Time       // until this time, discovery may lag behind a change and is repeated every second
 	ended       []*collection   // collections that discover must still remove from the group, which it does without holding the lock
 	updated     chan struct{}   // closed and replaced when a status changes, which wakes all waiters
@@ -273,12 +273,13 @@ func (c *Catalog) redefined(n *collection, event lw.Event[Packed]) {
 func (c *Catalog) apply(types *discovery.Types) {
 	c.found = preferred(types)
 	reported := c.invalid
-	c.invalid = map[Type]string{}
+	c.invalid = map[string]bool{}
 	for of, info := range c.found {
 		if n := c.collections[of]; n == nil || n.settings.hidden {
 			if settings := c.opts.Follow(info); settings != nil && !c.removed[of] {
 				if _, err := c.add(of, *settings); err != nil {
-					if c.invalid[of] = err.Error(); c.invalid[of] != reported[of] {
+					c.invalid[err.Error()] = true // the text contains the type
+					if !reported[err.Error()] {
 						c.report(err)
 					}
 				}
@@ -433,7 +434,12 @@ func (c *Catalog) StatusChanges(ctx context.Context) iter.Seq[Status] {
 			updated := c.updated
 			// The loop may not have received the last status of a removed collection yet. It comes before the status of the
 			// collection that has replaced it.
-			all := slices.DeleteFunc(slices.Collect(maps.Keys(seen)), func(n *collection) bool { return c.collections[n.info.Type] == n })
+			var all []*collection
+			for n := range seen {
+				if c.collections[n.info.Type] != n {
+					all = append(all, n)
+				}
+			}
 			for _, n := range append(all, c.sorted()...) {
 				if seen[n] != n.revision {
 					changed = append(changed, n.status())

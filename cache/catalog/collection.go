@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -441,7 +440,12 @@ func (n *collection) status() Status {
 
 // queued reports whether any subscriber still has to receive a change. The caller must hold the catalog's lock.
 func (n *collection) queued() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(n.changes)), func(r *cache.Registration[Packed]) bool { return r.Len() > 0 })
+	for _, r := range n.changes {
+		if r.Len() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // member returns the name of the collection in the group. It contains the address, because the group may still hold the

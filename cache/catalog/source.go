@@ -219,7 +219,7 @@ func (s *source) merge(ctx context.Context, opts lw.ListOptions, yield func(lw.E
 			held.Verify = func(first lw.Keyed) bool { return s.verify(namespace, held.ResourceVersion, first) }
 		}
 		streams.Go(func() {
-			for event := range lw.Resume(ctx, impatient{client}, held, options) {
+			for event := range lw.Resume(ctx, &impatient{client}, held, options) {
 				if !send(ctx, events, received{namespace, event}) {
 					return
 				}
@@ -290,7 +290,7 @@ func watchesUnchecked(i *lw.Interruption) bool {
 type impatient struct{ *lw.Client[Packed] }
 
 // List implements [lw.ListerWatcher].
-func (c impatient) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed] {
+func (c *impatient) List(ctx context.Context, opts lw.ListOptions) *lw.Page[Packed] {
 	if opts.Limit != 1 { // only a check has the limit 1
 		return c.Client.List(ctx, opts)
 	}
