@@ -3,6 +3,7 @@ package clientgo
 import (
 	"cmp"
 	"context"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -149,7 +150,13 @@ func (o *outage) run(t *testing.T, name string, create func(cache.ListerWatcher)
 	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: o.lists})
 	require.NoError(t, err)
 	defer server.Close()
-	transport := &http.Transport{} // other tests close the idle connections of http.DefaultTransport
+	var down sync.RWMutex // locked while the server is down, so that no connection is refused
+	// It is a new transport, because other tests close the idle connections of http.DefaultTransport.
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		down.RLock()
+		defer down.RUnlock()
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
 	defer transport.CloseIdleConnections()
 	config := &rest.Config{Host: server.URL, Transport: transport, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	informer := create(cache.NewListWatchFromClient(wrappedClient(t, config).CoreV1().RESTClient(), "pods", "", fields.Everything()))
@@ -175,7 +182,9 @@ func (o *outage) run(t *testing.T, name string, create func(cache.ListerWatcher)
 	outage := func() (repair func()) {
 		switch {
 		case o.act != nil:
+			down.Lock()
 			o.act(server)
+			down.Unlock()
 			failures.Add(1)
 			return func() {}
 		}

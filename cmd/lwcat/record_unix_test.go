@@ -31,7 +31,10 @@ func TestFailedRecordingExits(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, line, "LIST_STARTED")
 	eventually(t, "the listed object", func() bool { return strings.Contains(out.String(), "first") })
-	require.NoError(t, reader.Close())
+	syscall.ForkLock.RLock() // otherwise a child process that another test is starting could keep the pipe open
+	err = reader.Close()
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	create(t, server, "configmaps", named("second"))
 	require.Equal(t, exitError, <-done)
 	require.Regexp(t, `(?m)^lwcat: --record: write .*: broken pipe$`, errs.String())
