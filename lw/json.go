@@ -172,8 +172,8 @@ func (s scanner) metadata(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// annotations reads metadata.annotations. If keep is selectNone, the caller cuts all annotations. The method member then
-// returns nil, so annotations cuts nothing itself, which would break the order of the cuts.
+// annotations reads metadata.annotations. If keep is selectNone, the caller cuts all annotations later. So annotations must
+// not cut any of them itself, because cuts must be in order. It does not, because keep.member then returns nil.
 func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 	if s.null() {
 		return
@@ -255,8 +255,8 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// value reads a JSON value and records the spans to cut within it. There are none if the selection keep includes all or
-// nothing of the value, because the caller then keeps or cuts the whole value. An array becomes empty if no elements are
+// value reads a JSON value and records the spans to cut within it. If keep selects all of the value or nothing of it, value
+// records no span, because the caller keeps or cuts the whole value. An array becomes empty if no elements are
 // selected, and a string if a path of Project leads into it. If they were cut instead, the indexes in an array would
 // change, or an earlier member with the same name would take effect.
 func (s scanner) value(o *Scanned, start int, keep *fields) {

@@ -3,7 +3,7 @@
 import { ListWatchError } from './error.js'
 import { suffixOf } from './messages.js'
 import { startWorker } from './remote.js'
-import { fileOr, isBytes, wasmURL } from './source.js'
+import { fileOrURL, isBytes, wasmURL } from './source.js'
 import { NotStarted } from './spawn.js'
 
 /** @import { PageClient } from './host.js' */
@@ -76,8 +76,8 @@ async function startLocal(wasm) {
 
 /** @param {InitOptions['wasm']} wasm @returns {Source} */
 function sendable(wasm) {
-  if (wasm === undefined) return fileOr(wasmURL().href) // resolved here, because a worker that was started from a blob cannot resolve it
-  if (typeof wasm === 'string' || wasm instanceof URL) return fileOr(absolute(wasm, 'wasm'))
+  if (wasm === undefined) return fileOrURL(wasmURL().href) // resolved here, because a worker that was started from a blob cannot resolve it
+  if (typeof wasm === 'string' || wasm instanceof URL) return fileOrURL(absolute(wasm, 'wasm'))
   if (wasm instanceof WebAssembly.Module || isBytes(wasm)) return wasm
   throw new ListWatchError('invalid', 'listwatch: for a worker, wasm must be a URL, bytes or a module')
 }

@@ -5,7 +5,7 @@
 
 import { Engine } from './engine.js'
 import { Host } from './host.js'
-import { fileOr, isBytes, wasmURL } from './source.js'
+import { fileOrURL, isBytes, wasmURL } from './source.js'
 
 /** @param {InitOptions['wasm']} wasm */
 export const startHost = async (wasm) => new Host(await Engine.load(sourceOf(wasm)))
@@ -13,7 +13,7 @@ export const startHost = async (wasm) => new Host(await Engine.load(sourceOf(was
 /** @param {InitOptions['wasm']} wasm @returns {Promise<Source | Response>} */
 async function sourceOf(wasm) {
   const given = await wasm ?? wasmURL()
-  if (typeof given === 'string' || given instanceof URL) return fileOr(new URL(given, globalThis.location?.href).href)
+  if (typeof given === 'string' || given instanceof URL) return fileOrURL(new URL(given, globalThis.location?.href).href)
   // A response may come from another realm, for example from happy-dom, so it cannot be checked with instanceof.
   if (given instanceof WebAssembly.Module || isBytes(given) || /** @type {any} */ (given).arrayBuffer) return given
   throw new Error('wasm must be a URL, a Response, bytes or a module')

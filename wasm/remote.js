@@ -16,7 +16,7 @@ import { NotStarted, spawn } from './spawn.js'
 const SHORT_WAIT = 5000, LONG_WAIT = 20_000
 
 /**
- * Starts a worker and returns the link to it when the worker has answered the greeting. It throws NotStarted if the worker fails
+ * Starts a worker. When the worker has answered the greeting, it returns the link to the worker. It throws NotStarted if the worker fails
  * earlier. A later failure, for example to load the module, calls `failed`, and the page then needs another link.
  *
  * Chromium may connect a page to a shared worker that has just closed and never answers, so a shared worker has two

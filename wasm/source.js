@@ -10,10 +10,11 @@ export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 export const isBytes = (wasm) => ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer
 
 /**
- * Returns the content of a file in Node, whose fetch cannot read files, or the URL for fetch.
+ * Returns the content of the file if this is Node and the URL is a file's, because Node's fetch cannot read files. Otherwise it
+ * returns the URL.
  * @param {string} url an absolute URL
  */
-export const fileOr = (url) => {
+export const fileOrURL = (url) => {
   // An import of node:fs would make bundlers try to resolve it.
   const fs = url.startsWith('file:') && globalThis.process?.getBuiltinModule('node:fs')
   return fs ? fs.readFileSync(new URL(url)) : url

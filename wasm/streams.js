@@ -80,7 +80,7 @@ const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization|if-none-match)
 
 /**
  * The body of a response. The next part is requested after the module has read the previous one, so that a slow module
- * slows the server down.
+ * slows the server down. Ahead sets `readAhead` and `wake`, because it sends a request before the module exists.
  */
 export class Body {
   state = PENDING

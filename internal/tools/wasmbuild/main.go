@@ -85,8 +85,8 @@ func replace(path string, content []byte) {
 	}
 }
 
-// asModule starts the script with the line before, and ends it with the line after. They give wasm_exec.js a local globalThis
-// with the values that Go's packages look up in it, because the script adds members that could disturb the application.
+// These strings surround wasm_exec.js. They give it a local globalThis, because the script adds members to globalThis, which
+// could disturb the application. The local one contains the values that Go's packages look up.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 export function makeGo() {
@@ -98,8 +98,8 @@ export function makeGo() {
 `
 )
 
-// parts are the parts of wasm_exec.js that are omitted, unless the module contains the name of a user. The module contains the
-// names of all its functions, imported or not. A captured name is also a user.
+// parts lists what asModule can omit from wasm_exec.js. It keeps a part if the module contains the name of one of the part's
+// users, because a module contains the names of all its functions. If the pattern captures a name, that name is also a user.
 var parts = []struct {
 	pattern *regexp.Regexp
 	users   []string
@@ -109,7 +109,7 @@ var parts = []struct {
 	{pattern: regexp.MustCompile(`(?ms)^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)},
 	// the tests of Go itself, a function for debugging Go, and a helper that nothing uses
 	{pattern: regexp.MustCompile(`(?ms)^\t{4}_gotest: \{\n.*?^\t{4}\},\n|^\t{5}"debug": .*?^\t{5}\},\n|^\t{3}const (?:testCallExport|setInt32) = .*?^\t{3}\}\n`)},
-	// files and paths, of which only writeSync remains, because it logs the output of a crash
+	// the functions for files and paths; writeSync is not among them, because it logs the output of a crash
 	{regexp.MustCompile(`(?ms)^\t{3}write\(.*?^\t{3}\},\n|^\t{3}\w+\([^)]*\) \{ (?:callback\(.*?\)|throw enosys\(\)|return -1); \},\n|^\tif \(!globalThis\.path\) \{\n.*?^\t\}\n|^\tconst enosys = .*?^\t\};\n`), []string{"syscall.fsCall"}},
 	// the process, whose other members exist only in Node
 	{regexp.MustCompile(`(?ms)^\tif \(!globalThis\.process\) \{\n.*?^\t\}\n`), []string{"syscall.Getpid", "syscall.Getppid"}},
