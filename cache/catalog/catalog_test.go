@@ -355,11 +355,7 @@ func TestRebuiltServerIsDetectedInNamespaces(t *testing.T) {
 // The watches of the namespaces have different resourceVersions, so an object of one namespace may be newer than the
 // resourceVersion of the collection. This must not look like a change that the watch has not delivered.
 func TestNamespacesResumeWithoutLists(t *testing.T) {
-	prepare := func(server *lwtest.Server) {
-		put(t, server, "pods", "a", "web")
-		put(t, server, "pods", "b", "web")
-	}
-	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+	run(t, &catalog.Options{Follow: byNamespace}, podsInTwoNamespaces(t), func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		b.after(200*time.Second, pods)
 		for i := range 20 {
@@ -1086,13 +1082,17 @@ func TestNamesOfTypesAreNotPaths(t *testing.T) {
 	}
 }
 
-// A server that never answers the check of one namespace must not keep the whole type stale.
-func TestUnansweredCheckOfNamespaceEndsSoon(t *testing.T) {
-	prepare := func(server *lwtest.Server) {
+// podsInTwoNamespaces returns a function that creates the Pods a/web and b/web on a server.
+func podsInTwoNamespaces(t *testing.T) func(*lwtest.Server) {
+	return func(server *lwtest.Server) {
 		put(t, server, "pods", "a", "web")
 		put(t, server, "pods", "b", "web")
 	}
-	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+}
+
+// A server that never answers the check of one namespace must not keep the whole type stale.
+func TestUnansweredCheckOfNamespaceEndsSoon(t *testing.T) {
+	run(t, &catalog.Options{Follow: byNamespace}, podsInTwoNamespaces(t), func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		b.after(time.Minute, pods)
 		earlier := len(b.server.Requests(nil))
@@ -1225,11 +1225,7 @@ func TestBlockedLoopDoesNotDelayDiscovery(t *testing.T) {
 
 // An early change in one namespace does not mean that the other namespaces are watched.
 func TestTypeIsLiveOnlyIfAllNamespacesAreWatched(t *testing.T) {
-	prepare := func(server *lwtest.Server) {
-		put(t, server, "pods", "a", "web")
-		put(t, server, "pods", "b", "web")
-	}
-	run(t, &catalog.Options{Follow: byNamespace}, prepare, func(b *bed) {
+	run(t, &catalog.Options{Follow: byNamespace}, podsInTwoNamespaces(t), func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		b.after(time.Minute, pods)
 		stop := b.server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api/v1/namespaces/b/pods" && lwtest.Watches(r) }, -1, lwtest.Stall())
