@@ -113,16 +113,17 @@ test('the module receives the response of an overloaded server, so that it waits
 })
 
 test('requests of different users are not mixed up', async (t) => {
-  const server = await serve(t), ahead = new Ahead()
+  const server = await serve(t, true), ahead = new Ahead()
   const { spec } = specOf({ server: server.url, resource: 'pods', streamingLists: false, token: 'jane' })
   ahead.request(spec)
   const { url, headers } = server.requests[0] ?? await until(() => server.requests.length).then(() => server.requests[0])
   const given = [['Accept', headers.accept], ['Authorization', 'Bearer jane']]
-  assert.equal(ahead.take(server.url + url, [given[0], ['Authorization', 'Bearer joe']], ''), undefined)
-  assert.equal(ahead.take(server.url + url, given.slice(0, 1), ''), undefined)
-  assert.equal(ahead.take(server.url + url, given, 'include'), undefined)
-  assert.ok(ahead.take(server.url + url, given.toReversed(), ''))
-  assert.equal(ahead.take(server.url + url, given, ''), undefined, 'a response can be taken only once')
+  const take = (headers, credentials = '') => ahead.take(server.url + url, headers, credentials, () => {})
+  assert.equal(take([given[0], ['Authorization', 'Bearer joe']]), undefined)
+  assert.equal(take(given.slice(0, 1)), undefined)
+  assert.equal(take(given, 'include'), undefined)
+  assert.ok(take(given.toReversed()))
+  assert.equal(take(given), undefined, 'a response can be taken only once')
 })
 
 test('a list that nobody takes is read only up to a limit, and cancelled', async (t) => {
