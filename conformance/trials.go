@@ -79,7 +79,7 @@ func all(seed uint64) (trials []*trial) {
 	}
 	for _, rebuild := range hostile.Rebuilds() {
 		t := add(named["listing"], "outage-"+strings.NewReplacer(",", "", " ", "-").Replace(strings.ToLower(rebuild.Name)), front{})
-		t.Does, t.Source, t.rebuild = "is unreachable for some seconds (afterwards: "+rebuild.Name+")", "https://github.com/kubernetes/kubernetes/issues/107457", &rebuild
+		t.Does, t.Source, t.rebuild = "is unreachable for some seconds and then "+rebuild.Does, "https://github.com/kubernetes/kubernetes/issues/107457", &rebuild
 	}
 	for _, f := range fronts {
 		f.front.scheme = "https"

@@ -60,8 +60,8 @@ type Held struct {
 	// the stream relists. "" and "0" start with a list.
 	//
 	// If this resourceVersion is newer than the server's, the stream relists at once if Verify is set, and otherwise after
-	// about five minutes without events. If it is older but comes from another server, only Verify can detect this. So save
-	// the server's identity with the state.
+	// about five minutes without events. If it is older but comes from another server, only Verify can detect this. So
+	// also save which server it came from, and use the state only with that server.
 	ResourceVersion string
 
 	// Verify reports whether the caller's state agrees with the server. The stream calls it before the first watch, and

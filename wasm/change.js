@@ -65,7 +65,7 @@ export class Changes {
     return all
   }
 
-  /** Removes and returns the oldest change. It returns undefined if the queue is empty. */
+  /** Removes and returns the next change, or undefined if the queue is empty. */
   shift() {
     if (!this.#current.length) {
       this.#visit ??= this.#waiting.values()

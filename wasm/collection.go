@@ -230,7 +230,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 			fields = append(fields, object.Get(path).String())
 		}
 	}
-	c.out.add(c, kind, fields, text) // text comes last, because records.js decodes all fields before the text at once
+	c.out.add(c, kind, fields, text) // text comes last, so that one call in records.js can decode all other fields
 }
 
 func (c *collection) sendInterruption(b *lw.Interruption) {

@@ -18,7 +18,7 @@ export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE =
   STOPPED = 9, SWITCHED = 10, PAGE = 11, WARNING = 12
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
 export const SAVED = 13
-/** The activity before the receiver joined: of the earlier page that saved the objects, or of the page that replays them. */
+/** The activity before the receiver joined, on the earlier page that saved the objects or on the page that replays them. */
 export const ACTIVITY = 14
 /** Whether and why the collection is not saved. */
 export const UNSAVED = 15

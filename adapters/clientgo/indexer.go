@@ -266,7 +266,7 @@ func (x *indexer) AddIndexers(indexers cache.Indexers) error {
 		return fmt.Errorf("indexer conflict: %v", conflicts)
 	}
 	for name, f := range indexers {
-		x.byName[name] = index{f, lwcache.NewIndex(x.store, x.values(name, f))} // NewIndex may panic
+		x.byName[name] = index{f, lwcache.NewIndex(x.store, x.values(name, f))}
 	}
 	return nil
 }

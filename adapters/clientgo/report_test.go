@@ -151,7 +151,7 @@ func (o *outage) run(t *testing.T, name string, create func(cache.ListerWatcher)
 	require.NoError(t, err)
 	defer server.Close()
 	var down sync.RWMutex // locked while the server is down, so that no connection is refused
-	// It is a new transport, because other tests close the idle connections of http.DefaultTransport.
+	// Other tests close the idle connections of http.DefaultTransport, so this test needs its own transport.
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		down.RLock()
 		defer down.RUnlock()

@@ -1,4 +1,4 @@
-// Command binary compares the size of two programs that print the changes of all Pods. The program in folder listwatch
+// Command binary compares the size of two programs that print the changes to all Pods. The program in folder listwatch
 // uses listwatch's informer. The program in folder clientgo uses client-go's dynamic informer. For each program, the
 // command prints the stripped size for linux/amd64 in MB, and the number of modules on which the program depends.
 package main

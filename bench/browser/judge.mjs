@@ -11,7 +11,7 @@ export const budgets = {
   loadTasks: 0, // long tasks while 10,000 Pods are listed
   tableTasks: 0, // long tasks at 1,000 changes per second
   cpu: 1, // ratio of the main thread's CPU time for 5,000 events, with list() after each batch
-  synced: 100, // difference in ms of the time from init() until 1,000 Pods are listed
+  synced: 100, // difference, in ms, in the time from init() until 1,000 Pods are listed
   cached: 100, // the same difference if the browser has cached the code
 }
 

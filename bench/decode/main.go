@@ -49,7 +49,7 @@ func compare(ctx context.Context) error {
 	results.Set("CPU time per event, µs", "lw.RawCodec to baseline", harness.Median(ratios))
 	found, err = harness.Compare(1, names, func(name string) (harness.Figures, error) {
 		all := harness.Figures{}
-		for figure, templates := range map[string]int{"heap per similar Pod, kB": 0, "heap per Pod from 1,000 templates, kB": 1000} {
+		for figure, templates := range map[string]int{"heap per Pod from one template, kB": 0, "heap per Pod from 1,000 templates, kB": 1000} {
 			var heap float64
 			if err := harness.Run(ctx, "retain", task{name, harness.Size(10_000, 200), templates}, &heap); err != nil {
 				return nil, err

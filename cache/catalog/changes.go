@@ -27,7 +27,7 @@ type subscriber struct {
 
 // Changes yields the existing objects of all types and then every change, until ctx is done or the loop exits. Another
 // goroutine must call Run. The loop must not wait for the end of Run, because Run waits until the loop has received the
-// change that it is sending. Changes of one type arrive in order; different types have no common order. opts apply to
+// change that it is sending. Changes of one type arrive in order, but changes of different types are not ordered. opts apply to
 // each type separately, and may be nil.
 func (c *Catalog) Changes(ctx context.Context, opts *cache.HandlerOptions[*lw.Object]) iter.Seq[Change] {
 	return func(yield func(Change) bool) {

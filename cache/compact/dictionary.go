@@ -26,10 +26,10 @@ type compressor struct {
 // same size fit into the window. A larger window uses more memory and gains little.
 const windowSize = 2 * maxDictionary
 
-// newCompressor returns a compressor with a dictionary of this content, or nil if zstd rejects the content. It creates
+// newCompressor returns a compressor that uses content as its dictionary, or nil if zstd rejects the content. It creates
 // no checksums, because compress verifies each result. All dictionaries can have the ID 1, because each object refers to
-// its own dictionary. The encoder compresses one object at a time to save memory. The concurrency 0 lets the decoder
-// decompress one object per CPU at the same time.
+// its own dictionary. The encoder compresses one object at a time to save memory. With concurrency 0, the decoder can
+// decompress as many objects at the same time as there are CPUs.
 func newCompressor(content []byte, hot *objectCache) *compressor {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, content), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(windowSize), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))

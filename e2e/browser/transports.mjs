@@ -5,7 +5,7 @@ import { equal, follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function transports(scene) {
-  // In Firefox, fetch() resolves with the first byte of the body. Without changes, the server sends no bytes.
+  // In Firefox, fetch() does not resolve before the first byte of the body, but a server without changes sends none.
   it('auto: a quiet collection becomes live', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ quiet: true })
     const page = await scene.open(profile, { mode: 'main' })

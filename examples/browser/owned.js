@@ -66,7 +66,7 @@ const born = ({ object }) => since(object.metadata.creationTimestamp) || 0
 
 export class OwnedList {
   element = h('div', { class: 'owned' })
-  /** @type {unknown[]} The drawn arguments of `show`. */
+  /** @type {unknown[]} The arguments of the last call of `show`. */
   #shown = []
 
   /**

@@ -18,7 +18,7 @@ type request struct {
 	kind string // "list", "page", "stream", "watch" or "check"
 	free bool   // not counted against the request limit, because it fetched a page with a new object
 	full bool   // the list delivered an object or completed
-	cost int    // number of objects that the list delivered, but at most a page
+	cost int    // number of objects that the list delivered, at most judge.large
 }
 
 // judge checks a stream against docs/guarantees.md and docs/reconnect.md.

@@ -37,7 +37,7 @@ func wrongLists() []Scenario {
 			}))},
 		{Name: "empty-pages", Does: "sends empty pages with new continue tokens forever", Causes: []error{lw.ErrInconsistent}, Lists: true,
 			serve: lists(pages(func(c *call, p *page) {
-				if c.q.Get("limit") != "" { // the revision may be any; page ignores the number that makes the token new
+				if c.q.Get("limit") != "" { // any revision works; page ignores the last number, which makes each token new
 					*p = page{1005, nil, fmt.Sprintf("1005/0/%d", c.nth)}
 				}
 			}))},

@@ -3,7 +3,8 @@ package hostile
 // Rebuild describes the server that clients find after a failure: the same server or a rebuilt server.
 type Rebuild struct {
 	Name string
-	Same bool // the server has only restarted, so clients must not relist
+	Does string // what clients find, for example "has lower resourceVersions"
+	Same bool   // the server has only restarted, so clients must not relist
 
 	format
 	empty   bool // the server has no objects
@@ -18,15 +19,15 @@ func Rebuilds() []Rebuild {
 	const higher, lower = 1_000_000, -500
 	others := []string{"a-%04d"}
 	return []Rebuild{
-		{Name: "restarted", Same: true},
-		{Name: "restarted and changed", Same: true, changed: true},
-		{Name: "lower resourceVersions", format: format{shift: lower}},
-		{Name: "higher resourceVersions", format: format{shift: higher}},
-		{Name: "higher, other names", format: format{shift: higher, names: others}},
-		{Name: "lower, other names", format: format{shift: lower, names: others}},
-		{Name: "the same resourceVersions"},
-		{Name: "empty, lower resourceVersions", format: format{shift: lower}, empty: true},
-		{Name: "empty, higher resourceVersions", format: format{shift: higher}, empty: true},
+		{Name: "restarted", Does: "has the same objects", Same: true},
+		{Name: "restarted and changed", Does: "has changed objects", Same: true, changed: true},
+		{Name: "lower resourceVersions", Does: "has lower resourceVersions", format: format{shift: lower}},
+		{Name: "higher resourceVersions", Does: "has higher resourceVersions", format: format{shift: higher}},
+		{Name: "higher, other names", Does: "has other objects and higher resourceVersions", format: format{shift: higher, names: others}},
+		{Name: "lower, other names", Does: "has other objects and lower resourceVersions", format: format{shift: lower, names: others}},
+		{Name: "the same resourceVersions", Does: "has the same resourceVersions, but new UIDs"},
+		{Name: "empty, lower resourceVersions", Does: "is empty and has lower resourceVersions", format: format{shift: lower}, empty: true},
+		{Name: "empty, higher resourceVersions", Does: "is empty and has higher resourceVersions", format: format{shift: higher}, empty: true},
 	}
 }
 

@@ -239,8 +239,8 @@ func (p *plugin) parse(text []byte) (given *lwhttp.Credential, until time.Time, 
 	return given, until, nil
 }
 
-// failed returns an Error for a plugin that did not return a credential. The Hint of the Error is the installHint if
-// the plugin is missing, and otherwise a suggestion to log in.
+// failed returns an Error for a plugin that did not return a credential. Its Hint is the installHint if the plugin is
+// missing, and otherwise a suggestion to log in.
 func (p *plugin) failed(err error) *Error {
 	failed, install := p.at, ""
 	failed.Hint = "log in again, or run " + p.command + " manually"

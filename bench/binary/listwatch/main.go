@@ -1,5 +1,5 @@
-// Command listwatch prints the changes of all Pods with listwatch's informer. Command binary compares its size with that of
-// the same program for client-go. The argument is the server's URL. Without an argument, the program connects to the
+// Command listwatch prints the changes to all Pods with listwatch's informer. bench/binary compares its size with the
+// equivalent program that uses client-go. The argument is the server's URL. Without an argument, the program connects to the
 // cluster in which it runs.
 package main
 

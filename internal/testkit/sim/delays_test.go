@@ -10,8 +10,8 @@ import (
 const (
 	firstStep   = 800 * time.Millisecond // minimum backoff delay after the first failure
 	longestStep = 30 * time.Second       // upper limit of the minimum backoff delay
-	healthyLife = time.Second            // minimum duration of a healthy watch
-	resetLife   = 2 * time.Minute        // minimum duration of a watch that resets the backoff
+	healthyLife = time.Second            // a watch that lasts this long is healthy
+	resetLife   = 2 * time.Minute        // a watch that lasts this long resets the backoff, whatever ends it
 )
 
 // delays counts the engine's delays in a simulation, to check that they have jitter. It needs all of them, because a
