@@ -368,7 +368,7 @@ func (m *machine) count(objects int) {
 // and resumes, unless the error is ErrSilent.
 func (m *machine) fail(now moment, err error, objects int, receiving bool) (result *Interruption, attention bool) {
 	healthy := m.state == watching && (m.news || m.watchedFor(now) >= healthyAfter)
-	err = m.causeOf(err, healthy)
+	err = m.causeOf(now, err, healthy)
 	f := faultOf(err)
 	resumes := healthy && f == connection && !answered(err) // an error response needs backoff, because the server may be overloaded
 	spread := time.Duration(0)
@@ -432,16 +432,16 @@ func (m *machine) openFor(now moment) time.Duration {
 func (m *machine) watchedFor(now moment) time.Duration { return min(m.openFor(now), now-m.synced) }
 
 // causeOf returns the reason why a request ended. Some servers and proxies do not report an expired resourceVersion,
-// but close each watch at once. So after several short watches in a row, causeOf returns ErrExpired. If a watch does
+// but close each watch at once. So after several short watches in a row, causeOf returns ErrExpired. If watches do
 // not deliver a change that a check has shown, the server was rebuilt, and its resourceVersions are unrelated to the
-// stream's.
-func (m *machine) causeOf(err error, healthy bool) error {
+// stream's. Such a server may also close its watches before they become idle.
+func (m *machine) causeOf(now moment, err error, healthy bool) error {
 	switch {
 	case m.state == streaming && err == ErrWatchClosed:
 		return errNoInitialEnd
 	case m.state != watching:
 		return err
-	case err == ErrSilent && m.owed != "" && m.opened != 0:
+	case m.owed != "" && m.opened != 0 && (err == ErrSilent || err == ErrWatchClosed && healthy && now-m.heard >= idleOwed):
 		return errReplaced
 	case err != ErrWatchClosed || healthy:
 		m.short = 0

@@ -330,6 +330,21 @@ func TestEventsPostponeCheck(t *testing.T) {
 	}
 }
 
+// A rebuilt server may close each watch before the watch becomes idle. The stream must not wait for the change forever.
+func TestWatchesThatCloseEarlyDoNotDeliverChange(t *testing.T) {
+	r := newMachineHarness(t, Options{}).synced("7").opens()
+	r.fails(errReset)
+	r.next(r.now)
+	require.Nil(t, r.do(response{version: "9", start: Key{Name: "a"}, objects: 1, first: "9"}))
+	var end *Interruption
+	for range 3 {
+		require.Equal(t, watching, r.state)
+		r.opens().pass(2 * time.Second)
+		end = r.closes()
+	}
+	require.Equal(t, &Interruption{Err: errReplaced, Relist: true}, end)
+}
+
 // After a check has shown a newer object, no watch is live until it has delivered that change. A watch that ends before
 // must not cancel this debt.
 func TestNextWatchOwesSameChange(t *testing.T) {

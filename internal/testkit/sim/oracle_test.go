@@ -162,13 +162,14 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 func (o *oracle) judgeEnd(healthy maybe) verdict {
 	if healthy == yes {
 		o.short = 0
-		return verdict{relist: no, spread: healthy}
-	}
-	if o.shortAtMost++; o.conn.sent == 0 {
+	} else if o.shortAtMost++; o.conn.sent == 0 {
 		o.short++
 	}
 	v := verdict{relist: no, spread: healthy}
 	switch {
+	case healthy != no && o.check.owed > o.check.claim.revision: // like a silent watch, if several watches close without the change
+		v = verdict{relist: either, spread: either, atOnce: true}
+	case healthy == yes:
 	case o.short >= 3:
 		v = o.judgeExpired()
 	case o.shortAtMost >= 3:
