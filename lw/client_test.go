@@ -216,6 +216,7 @@ func TestRequests(t *testing.T) {
 		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{FieldSelector: "a=b"}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb%2Ca%3Db"},
 		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb"},
 		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{FieldSelector: `spec.x=a\,`}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb%2Cspec.x%3Da%5C%2C"},
+		{Resource{Version: "v1", Plural: "pods", Name: `cn=a,b\c`}, ListOptions{}, "/api/v1/pods?fieldSelector=metadata.name%3Dcn%5C%3Da%5C%2Cb%5C%5Cc"},
 		{Pods(""), ListOptions{LabelSelector: "app in (a, b),ä", Continue: "a+b/c="}, "/api/v1/pods?labelSelector=app%20in%20%28a%2C%20b%29%2C%C3%A4&continue=a%2Bb%2Fc%3D"},
 		{Pods(""), ListOptions{ResourceVersion: "7"}, "/api/v1/pods?resourceVersion=7"},
 		{Pods(""), ListOptions{ResourceVersion: "7", Limit: 5}, "/api/v1/pods?resourceVersion=7&limit=5&resourceVersionMatch=NotOlderThan"},

@@ -87,11 +87,15 @@ func (r Resource) fieldSelector(selector string) string {
 	switch {
 	case r.Name == "":
 		return selector
-	case selector == "":
-		return "metadata.name=" + r.Name
+	case selector != "":
+		selector = "," + selector
 	}
-	return "metadata.name=" + r.Name + "," + selector
+	return "metadata.name=" + escapeTerm.Replace(r.Name) + selector
 }
+
+// escapeTerm escapes the characters that have a meaning in a field selector. Names may contain them, for example in
+// ClusterRoles.
+var escapeTerm = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
 
 // query is the encoded query of a URL.
 type query []byte
