@@ -258,11 +258,12 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 		return false, errEventType
 	}
 	dog.pause()
-	before := e.machine.version
-	meaning, err := e.machine.event(e.now(), &r)
+	before, now := e.machine.version, e.now()
+	meaning, err := e.machine.event(now, &r)
 	if err != nil || meaning == over || !e.deliver(event, meaning, before) {
 		return false, err
 	}
+	e.machine.heard += e.now() - now // the caller's time does not count
 	dog.resume(e.machine.idle())
 	return true, nil
 }

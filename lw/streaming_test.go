@@ -322,6 +322,20 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
+// The time that the caller needs for an object must not look like a streaming list without an end.
+func TestSlowCallerKeepsStreamingList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scriptedTransport{answers: []answer{{body: podEvent("ADDED", "a", "6") + podEvent("ADDED", "b", "7") + endOfInitial, end: errReset}}}
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), nil) {
+			time.Sleep(time.Hour) // simulates a slow caller
+			if event.Interruption != nil {
+				require.Equal(t, errReset, event.Interruption.Err)
+				return
+			}
+		}
+	})
+}
+
 // TestWakeEndsDelay wakes the stream right after a failure. By then, the watchdog of the failed request must have
 // ended. Otherwise it would take the wake-up. The test uses a single CPU, because there the watchdog has ended only if
 // the stream has waited for it.
