@@ -280,7 +280,10 @@ func (m *machine) endMark(now moment, r *response) (meaning, error) {
 		return nothing, errVersionRegressed
 	}
 	if m.objects == 0 && !m.server.streamsProven() {
-		m.list(listing, r.version)
+		if m.from != "" { // otherwise, the ordinary list may also be older than the stream
+			m.from = r.version
+		}
+		m.list(listing, m.from)
 		return over, nil
 	}
 	m.completeList(now, r.version)

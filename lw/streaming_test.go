@@ -63,6 +63,14 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.options().ResourceVersion)
 }
 
+// The latest state of a rebuilt server may be older than the stream, so the list that confirms it may be older, too.
+func TestEmptyStreamingListOfRebuiltServerIsConfirmed(t *testing.T) {
+	r := newResumedHarness(t, "1000", Options{})
+	require.True(t, r.watchFails(tooLarge).Relist)
+	require.Nil(t, r.opens().marks("7"))
+	r.synced("7")
+}
+
 // The objects that a streaming list delivers count towards the list limit, whether the list completes or fails.
 func TestStreamingListsCostTheirObjects(t *testing.T) {
 	charged := func(r *machineHarness) (objects int) {
