@@ -189,7 +189,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 			scanned.body = nil // the buffer returns to the pool while Begin blocks
 			// Begin waits for the event. If nextEvent waited instead, each idle watch would need a larger stack.
 			s.Begin()
-			event, err := c.nextEvent(s, &scanned, trace, &opts)
+			event, err := c.nextEvent(ctx, s, &scanned, trace, &opts)
 			if err == io.EOF {
 				return
 			}
@@ -201,13 +201,13 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 }
 
 // nextEvent reads one event. For an ERROR event it returns an error, and after a clean close it returns io.EOF.
-func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, opts *ListOptions) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(ctx context.Context, s decoder, scanned *Scanned, trace *Trace, opts *ListOptions) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.Err()
 	}
 	trace.frame(eventType, scanned)
-	if eventType != errorEvent {
+	if eventType != errorEvent && !opts.SendInitialEvents { // checkStreamingList learns the kind of a streaming list
 		c.learnKind(scanned)
 	}
 	event.Type = eventType
@@ -218,7 +218,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, opts *L
 		event.ResourceVersion = string(scanned.ResourceVersion())
 		if scanned.initialEventsEnd {
 			event.Type = Synced
-			err = c.checkStreamingList(scanned)
+			err = c.checkStreamingList(ctx, opts, scanned)
 		}
 	case Added: // in a streaming list or after a reconnect, the caller may already hold the object
 		event.Object, err = c.decodeItem(opts, scanned)
@@ -324,13 +324,13 @@ func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *List
 		return errWrongList
 	}
 	if meta.kind != "" {
-		return c.checkKind(ctx, opts, meta, meta.kind)
+		return c.checkKind(ctx, opts, meta.kind)
 	}
 	known, own := c.kind.Load(), item.bytes(item.kind)
 	if len(own) == 0 || known != nil && (*known == "List" || string(own)+"List" == *known) || known == nil && !opts.replaces {
 		return nil
 	}
-	return c.checkKind(ctx, opts, meta, string(own)+"List")
+	return c.checkKind(ctx, opts, string(own)+"List")
 }
 
 // checkList checks the apiVersion and kind of a complete list. It remembers the kind, so that later lists must have the
@@ -339,7 +339,7 @@ func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *List
 	if !c.matchesVersion(meta) {
 		return errWrongList
 	}
-	if err := c.checkKind(ctx, opts, meta, meta.kind); err != nil {
+	if err := c.checkKind(ctx, opts, meta.kind); err != nil {
 		return err
 	}
 	if c.kind.Load() == nil && meta.kind != metadataKind {
@@ -366,7 +366,7 @@ func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 // checkKind returns nil if kind is the kind of the collection's lists. For a custom resource, it asks the server in two
 // cases: the kind differs from the known kind, or the kind is unknown and the list would replace objects that the
 // caller already has.
-func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *ListMeta, kind string) error {
+func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, kind string) error {
 	known := c.kind.Load()
 	switch {
 	case !strings.HasSuffix(kind, "List"):
@@ -378,7 +378,9 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, meta *List
 	case c.resource.Raw != "" || c.resource.builtinKind() != "":
 		return errWrongList
 	}
-	meta.confirmed = true
+	if opts.charge != nil {
+		opts.charge()
+	}
 	confirmed, err := c.discoverKind(ctx)
 	switch {
 	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload:
@@ -423,14 +425,23 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// checkStreamingList returns an error if the kind of the bookmark at the end of a streaming list differs from the
-// collection's kind. In an empty list, only this bookmark shows to which collection the list belongs.
-func (c *Client[T]) checkStreamingList(bookmark *Scanned) error {
+// checkStreamingList is like checkList, but for a streaming list. It uses the kind and apiVersion of the bookmark at the
+// end of the list. In an empty list, only this bookmark shows to which collection the list belongs.
+func (c *Client[T]) checkStreamingList(ctx context.Context, opts *ListOptions, bookmark *Scanned) error {
 	known, own := c.kind.Load(), string(bookmark.bytes(bookmark.kind))
-	if known == nil || own == "" || c.opts.MetadataOnly || *known == "List" || own+"List" == *known {
+	if own == "" || c.opts.MetadataOnly || known != nil && *known == "List" {
 		return nil
 	}
-	return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
+	if version := string(bookmark.bytes(bookmark.apiVersion)); version != "" && !c.matchesVersion(&ListMeta{apiVersion: version}) {
+		return errWrongList
+	}
+	if err := c.checkKind(ctx, opts, own+"List"); err == errWrongList {
+		return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
+	} else if err != nil {
+		return err
+	}
+	c.learnKind(bookmark)
+	return nil
 }
 
 // learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list. A

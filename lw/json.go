@@ -293,7 +293,6 @@ type ListMeta struct {
 	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
 
 	kind, apiVersion string
-	confirmed        bool // the client has sent a discovery request to confirm the list's kind
 }
 
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {

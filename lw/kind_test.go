@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,26 @@ func TestResumedStreamRejectsForeignLists(t *testing.T) {
 	events, _ = followResource(t, Pods(""), "5", nil, answer{body: expiredEvent}, services, answer{body: podList("9", "", "a")})
 	require.NotContains(t, events, "SYNCED @7", "the kind of a built-in resource is known")
 	require.Contains(t, events, "SYNCED @9")
+}
+
+// The same holds for a streaming list of another collection.
+func TestResumedStreamRejectsForeignStreamingLists(t *testing.T) {
+	widgets, confirmed := answer{body: customList("Widget", "12", "a")}, answer{body: resourceList("Widget")}
+	for _, c := range []struct {
+		kind, apiVersion string
+		answers          []answer // the responses after the streaming list
+		synced           string
+	}{
+		{"Widget", "x/v1", []answer{confirmed}, "SYNCED @9"},
+		{"Portal", "x/v1", []answer{confirmed, widgets, confirmed}, "SYNCED @12"},
+		{"Widget", "y/v1", []answer{widgets, confirmed}, "SYNCED @12"},
+	} {
+		head := `"kind":"` + c.kind + `","apiVersion":"` + c.apiVersion + `"`
+		list := strings.NewReplacer(`"kind":"Pod","apiVersion":"v1"`, head, `"kind":"Pod"`, head).Replace(podEvent("ADDED", "a", "7") + endOfInitial)
+		events, _ := followResource(t, customWidgets, "5", &Options{}, append([]answer{{body: expiredEvent}, {body: list, end: errReset}}, c.answers...)...)
+		first := slices.IndexFunc(events, func(event string) bool { return strings.HasPrefix(event, "SYNCED") })
+		require.Equal(t, c.synced, events[first], "%v", events)
+	}
 }
 
 // An empty streaming list consists only of a bookmark. If a proxy sends such a list of another collection, the client

@@ -105,6 +105,8 @@ type ListOptions struct {
 	lookup func(namespace, name, uid, resourceVersion []byte) (object Keyed, ok bool)
 	holder any
 
+	charge func() // charges a discovery request to the request budget; may be nil
+
 	replaces bool // the caller has objects that a list of another collection would delete, so the list's kind must be checked
 }
 

@@ -197,9 +197,6 @@ func (e *engine[T]) list() error {
 		}
 		dog.resume(e.machine.idle())
 	}
-	if page.confirmed { // the client has also sent a discovery request, which counts towards the budget
-		e.machine.policy.spend(e.now())
-	}
 	if err = causeOf(ctx, err); err != nil {
 		return err
 	}
@@ -242,6 +239,7 @@ func (e *engine[T]) open() (ListOptions, context.Context, *watchdog) {
 	ctx, dog := guard(e.ctx, e.machine.idle(), e.opts.Wake, e.opts.Wall)
 	opts.progress, opts.replaces = dog.progress, e.machine.version != "" // with a version, the caller has objects of an earlier list or of Held
 	opts.lookup, opts.holder = e.held.Lookup, e.source
+	opts.charge = func() { e.machine.policy.spend(e.now()) }
 	return opts, ctx, dog
 }
 
