@@ -36,6 +36,14 @@ func TestPlayWritesRecordedEvents(t *testing.T) {
 	require.Empty(t, objects)
 }
 
+func TestPlayWritesRBACNames(t *testing.T) {
+	s := start(t, nil)
+	const role = `{"type":"ADDED","resource":"clusterroles.rbac.authorization.k8s.io","object":{"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"system:node"}}}`
+	require.NoError(t, s.Play(strings.NewReader(role)))
+	_, objects := s.State("clusterroles.rbac.authorization.k8s.io")
+	require.Contains(t, objects, "system:node")
+}
+
 func TestPlayRepeatsInterruptions(t *testing.T) {
 	s := start(t, nil)
 	require.NoError(t, s.Play(strings.NewReader(recorded)))

@@ -242,7 +242,11 @@ func setName(res *resource, meta fields) error {
 		meta["name"] = prefix + strings.ToLower(rand.Text()[:5]) // kube-apiserver also appends five random characters
 	}
 	for _, field := range []string{"name", "namespace"} {
-		if value, ok := meta[field]; ok && !subdomain.MatchString(text(meta, field)) {
+		valid := subdomain
+		if field == "name" && res.group == "rbac.authorization.k8s.io" {
+			valid = segment
+		}
+		if value, ok := meta[field]; ok && !valid.MatchString(text(meta, field)) {
 			return invalid(res, text(meta, "name"), lw.StatusCause{
 				Reason: "FieldValueInvalid", Field: "metadata." + field,
 				Message: fmt.Sprintf("Invalid value: %q: a lowercase RFC 1123 subdomain must consist of lower case "+
@@ -255,6 +259,9 @@ func setName(res *resource, meta fields) error {
 
 // subdomain matches an RFC 1123 subdomain, the name format of most resources. Its maximum length is 253 characters.
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+
+// segment matches a path segment that does not consist of dots. It is the name format of RBAC resources: "system:node".
+var segment = regexp.MustCompile(`^[^/%]*[^/%.][^/%]*$`)
 
 const otherUID = "Precondition failed: UID in precondition: %s, UID in object meta: %s"
 
