@@ -113,7 +113,7 @@ type ListOptions struct {
 // PassLookup returns options with which the source `to` may use [Held.Lookup] instead of the source `from`. If a
 // ListerWatcher wraps another source and returns that source's objects unchanged, it can call PassLookup(wrapper,
 // wrapped). The wrapped source can then reuse the caller's objects. A wrapper that changes objects must not call
-// PassLookup, because the caller then holds changed objects.
+// PassLookup, because the caller then holds changed objects. Both arguments must be comparable, for example pointers.
 func (o ListOptions) PassLookup(from, to any) ListOptions {
 	if o.lookup != nil && o.holder == from {
 		o.holder = to
