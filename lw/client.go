@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -428,7 +429,7 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 // checkStreamingList is like checkList, but for a streaming list. It uses the kind and apiVersion of the bookmark at the
 // end of the list. In an empty list, only this bookmark shows to which collection the list belongs.
 func (c *Client[T]) checkStreamingList(ctx context.Context, opts *ListOptions, bookmark *Scanned) error {
-	known, own := c.kind.Load(), string(bookmark.bytes(bookmark.kind))
+	known, own := c.kind.Load(), cmp.Or(bookmark.endKind, string(bookmark.bytes(bookmark.kind)))
 	if own == "" || c.opts.MetadataOnly || known != nil && *known == "List" {
 		return nil
 	}

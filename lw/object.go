@@ -179,6 +179,7 @@ type Scanned struct {
 	cuts                                  []span  // spans to remove from the text, in ascending order
 	managed                               bool    // whether to keep metadata.managedFields if the codec selects it
 	initialEventsEnd                      bool    // whether the annotation k8s.io/initial-events-end is "true"
+	endKind                               string  // kind of a protobuf bookmark with this annotation; the object itself has no kind
 	missing                               missing // members that a list item lacks and its list provides
 }
 

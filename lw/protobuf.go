@@ -94,6 +94,9 @@ func (d protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.object(o, body) {
 		return 0, false
 	}
+	if o.initialEventsEnd {
+		o.endKind = string(kind)
+	}
 	if eventType != Bookmark && o.name.Start == o.name.End {
 		return 0, d.malformed("an object with metadata.name", "none")
 	}

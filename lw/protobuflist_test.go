@@ -31,6 +31,22 @@ func TestProtobufListNeedsKindBeforeItems(t *testing.T) {
 	}
 }
 
+// In an empty streaming list, only the kind of the bookmark shows to which collection the list belongs.
+func TestProtobufStreamingListOfAnotherKindIsRejected(t *testing.T) {
+	end := field(1, field(6, "9")+field(12, field(1, "k8s.io/initial-events-end")+field(2, "true")))
+	for kind, want := range map[string]error{"Pod": nil, "Service": lw.ErrNotList} {
+		event := field(1, "BOOKMARK") + field(2, field(1, "k8s\x00"+field(1, field(1, "v1")+field(2, kind))+field(2, end)))
+		client, err := lw.NewClient(file("\x00\x00\x00"+string(rune(len(event)))+event), lw.Pods(""), sizes{}, &lw.ClientOptions{Protobuf: true})
+		require.NoError(t, err)
+		var last lw.EventType
+		for event, failure := range client.Watch(t.Context(), lw.ListOptions{SendInitialEvents: true}) {
+			last, err = event.Type, failure
+		}
+		require.Equal(t, lw.Synced, last)
+		require.ErrorIs(t, err, want)
+	}
+}
+
 // The bytes after the list belong to the message around the list, so a field of the list must not extend into them.
 func TestProtobufFieldLongerThanList(t *testing.T) {
 	meta := field(1, field(2, "9"))
