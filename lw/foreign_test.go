@@ -162,7 +162,7 @@ func TestIdleTimeoutIgnoresSourceError(t *testing.T) {
 
 // An event without a type, or with a type that only a stream yields, must not reach the caller as a change.
 func TestRejectsEventsOfInvalidType(t *testing.T) {
-	for _, invalid := range []EventType{0, ListStarted, Interrupted, Restored, errorEvent, 255} {
+	for _, invalid := range []EventType{0, ListStarted, DecodeFailed, Interrupted, Restored, errorEvent, 255} {
 		events, f := play(t, nil, succeed, func(_ context.Context, emit func(Event[*Object], error) bool) error {
 			if emit(at(t, invalid, "7"), nil) {
 				t.Error("the stream must end the watch")

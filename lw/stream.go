@@ -252,7 +252,8 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 		e.receiving = r.receiving > 0
 		return false, causeOf(ctx, failure)
 	}
-	if r.event = event.Type; r.event < Added || r.event > WatchStarted { // the other types come only from the stream itself
+	// The other types come only from the stream itself, and so does DecodeFailed without a failure.
+	if r.event = event.Type; r.event < Added || r.event > WatchStarted || r.event == DecodeFailed && event.Err == nil {
 		return false, errEventType
 	}
 	dog.pause()
