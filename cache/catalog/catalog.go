@@ -63,7 +63,7 @@ type Settings struct {
 	LabelSelector string   // for example "app=web,tier!=db"
 	FieldSelector string   // for example "spec.nodeName=n1"
 	Namespaces    []string // follow only these namespaces, if the type is namespaced; nil means all
-	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all
+	Fields        []string // paths of the fields to keep, as in lw.Project; nil keeps all except managedFields
 	MetadataOnly  bool     // request only the metadata of each object
 	Required      bool     // never drop the collection because of Options.MaxBytes
 

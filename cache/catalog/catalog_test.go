@@ -560,6 +560,19 @@ func TestFilterAndExplicitTypes(t *testing.T) {
 	})
 }
 
+func TestFieldsMayContainManagedFields(t *testing.T) {
+	for field, kept := range map[string]bool{"metadata.managedFields[*].manager": true, "metadata": false} {
+		follow := func(catalog.TypeInfo) *catalog.Settings { return &catalog.Settings{Fields: []string{field}} }
+		prepare := func(server *lwtest.Server) { put(t, server, "pods", "shop", "web") }
+		run(t, &catalog.Options{Follow: follow}, prepare, func(b *bed) {
+			require.NoError(t, b.WaitSynced(b.ctx))
+			pod, ok := b.Snapshot().Get(catalog.Ref{Type: pods, Key: lw.Key{Namespace: "shop", Name: "web"}})
+			require.True(t, ok)
+			require.Equal(t, kept, pod.Get("metadata.managedFields[0].manager").Raw() != "", field)
+		})
+	}
+}
+
 func TestBytesAreLimited(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
 		addGadgets(server)

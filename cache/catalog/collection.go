@@ -139,7 +139,9 @@ func (n *collection) scopeOf(info TypeInfo, namespaces ...string) *scope {
 	in := &scope{info: info, clients: map[string]*lw.Client[Packed]{}}
 	for _, namespace := range namespaces {
 		resource := lw.Resource{Group: info.Group, Version: info.Version, Plural: info.Resource, Namespace: namespace}
-		client, err := lw.NewClient(n.catalog.transport, resource, lw.Codec[Packed](n.codec), &lw.ClientOptions{MetadataOnly: n.settings.MetadataOnly})
+		client, err := lw.NewClient(n.catalog.transport, resource, lw.Codec[Packed](n.codec), &lw.ClientOptions{
+			MetadataOnly: n.settings.MetadataOnly, KeepManagedFields: n.codec.managed,
+		})
 		if err != nil {
 			return &scope{info: info, err: fmt.Errorf("catalog: %w", err)}
 		}

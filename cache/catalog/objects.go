@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -35,8 +37,9 @@ func (t text) Size() int { return len(t.Raw()) }
 
 // codec decodes objects as text and then packs them. raw keeps only the fields in Settings.Fields.
 type codec struct {
-	raw  lw.RawCodec
-	pack func(*lw.Object) Packed
+	raw     lw.RawCodec
+	pack    func(*lw.Object) Packed
+	managed bool // Settings.Fields names metadata.managedFields, which clients drop by default
 }
 
 func newCodec(settings *Settings) (c codec, err error) {
@@ -46,6 +49,9 @@ func newCodec(settings *Settings) (c codec, err error) {
 	if settings.Fields != nil {
 		c.raw, err = lw.Project(settings.Fields...)
 	}
+	c.managed = slices.ContainsFunc(settings.Fields, func(path string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(path, "."), "metadata.managedFields")
+	})
 	return c, err
 }
 
