@@ -107,6 +107,8 @@ type bed struct {
 	stop   func()
 }
 
+func stateAndSize(status catalog.Status) string { return fmt.Sprint(status.State, " ", status.Objects) }
+
 // run runs a test with a catalog in simulated time. prepare is called before the catalog starts.
 func run(t *testing.T, opts *catalog.Options, prepare func(*lwtest.Server), test func(*bed)) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1031,6 +1033,31 @@ func TestDeletedNamespaceLosesObjects(t *testing.T) {
 			require.Equal(t, step.change, (*changes)[len(*changes)-1])
 		}
 		require.Len(t, *changes, 6, "three objects, the mark and two deletions")
+	})
+}
+
+// The catalog must not keep the objects of deleted namespaces, even if it can no longer list any namespace.
+func TestLastNamespaceLosesObjects(t *testing.T) {
+	run(t, nil, forbidCluster(t), func(b *bed) {
+		changes := b.follow(pods)
+		require.NoError(t, b.WaitSynced(b.ctx))
+		var allow []func()
+		for _, namespace := range []string{"a", "b", "c"} {
+			allow = append(allow, refuse(b.server, "/api/v1/namespaces/"+namespace+"/pods"))
+		}
+		b.server.DropConnections()
+		require.Equal(t, "forbidden 3", stateAndSize(b.after(2*time.Minute, pods)))
+		for _, step := range []struct{ deleted, status, change string }{
+			{"c", "forbidden 2", "DELETED v1 c/web"},
+			{"b", "forbidden 1", "DELETED v1 b/web"},
+		} {
+			require.NoError(t, b.server.Delete("namespaces", "", step.deleted))
+			require.Equal(t, step.status, stateAndSize(b.after(2*time.Minute, pods)))
+			require.Equal(t, step.change, (*changes)[len(*changes)-1])
+		}
+		allow[0]()
+		put(t, b.server, "pods", "a", "new")
+		require.Equal(t, "live 2", stateAndSize(b.after(2*time.Minute, pods)))
 	})
 }
 

@@ -225,7 +225,7 @@ func isForbidden(err error) bool {
 // lock.
 func (n *collection) restricted() bool {
 	in := n.scope
-	return len(in.clients) > 0 && (n.state == Forbidden && in.info.Namespaced || !in.covers(n.wanted(in.info)))
+	return in.clients != nil && (n.state == Forbidden && in.info.Namespaced || !in.covers(n.wanted(in.info)))
 }
 
 // pending reports whether WaitSynced waits for the collection. The caller must hold the catalog's lock.
@@ -249,7 +249,7 @@ func (n *collection) Run(ctx context.Context) error {
 			in, n.running, n.interrupt = n.scope, n.scope, stop
 			n.update()
 		})
-		if in.gone || len(in.clients) > 0 { // otherwise there is nothing to follow until the scope is replaced
+		if in.gone || in.clients != nil { // otherwise there is nothing to follow until the scope is replaced
 			n.follow(running, in)
 		}
 		<-running.Done()
@@ -276,12 +276,12 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 		}
 	}
 	free := func() {}
-	if !in.listed && !in.gone && !n.settings.hidden {
+	if !in.listed && len(in.clients) > 0 && !n.settings.hidden {
 		free = n.catalog.awaitSlot(ctx)
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the stream, so that the last save is complete
 	var saving sync.WaitGroup
-	if path != "" && !in.gone {
+	if path != "" && len(in.clients) > 0 {
 		saving.Go(func() {
 			savefile.Keep(keeping, path, n.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
 		})
@@ -368,7 +368,8 @@ func (n *collection) probe(ctx context.Context, in *scope) {
 	n.denied, n.probed = denied, true
 	// The objects of a deleted namespace must go, too, even if the catalog did not follow this namespace.
 	outdated := func(object Packed) bool { return next.clients[object.GetNamespace()] == nil && !next.mayHave(object) }
-	if len(next.clients) > 0 && (!slices.Equal(next.namespaces(), in.namespaces()) || slices.ContainsFunc(n.Store().List(), outdated)) {
+	same := len(next.clients) == 0 || len(next.clients) == len(in.clients) && in.covers(allowed)
+	if !same || slices.ContainsFunc(n.Store().List(), outdated) {
 		n.use(next)
 	}
 	n.update()
@@ -395,7 +396,7 @@ func (n *collection) permitted(ctx context.Context, in *scope) (allowed, denied 
 			var err error
 			if candidates, err = n.catalog.names(ctx, all.clients[""], 0); err != nil {
 				candidates = in.namespaces() // the list failed, so check only the namespaces that are already followed
-			} else {
+			} else if len(candidates) > 0 { // every cluster has namespaces, so an empty list shows nothing
 				exist = map[string]bool{}
 			}
 		}

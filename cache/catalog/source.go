@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -20,7 +21,8 @@ type scope struct {
 	info TypeInfo
 	gone bool  // the server no longer has the type, so the stream must remove all objects from the store
 	err  error // why the type cannot be followed, or nil
-	// clients contains a client for each followed namespace. The key "" stands for all namespaces.
+	// clients contains a client for each followed namespace. The key "" stands for all namespaces. An empty map means that
+	// the server denies access to all namespaces. The stream then only removes the objects of deleted namespaces.
 	clients map[string]*lw.Client[Packed]
 	// exist contains the server's namespaces, or is nil if they are unknown. Objects in a namespace that exists stay in the
 	// store even if the scope lacks the namespace.
@@ -80,6 +82,9 @@ func (scopeChanged) Error() string {
 func (scopeChanged) Is(target error) bool {
 	return target == lw.ErrExpired || target == lw.ErrInconsistent
 }
+
+// errDenied ends each watch of a scope without any namespaces.
+var errDenied = fmt.Errorf("%w to all namespaces", lw.ErrForbidden)
 
 // Source implements [lw.ListerWatcher]. Only a stream of all namespaces can request streaming lists, because merge does
 // not support them.
@@ -189,6 +194,8 @@ func (s *source) Watch(ctx context.Context, opts lw.ListOptions) iter.Seq2[lw.Ev
 			yield(lw.Event[Packed]{}, scopeChanged{})
 		case client != nil:
 			client.Watch(ctx, opts.PassLookup(s, client))(yield)
+		case len(s.scope.clients) == 0 && !s.scope.gone:
+			yield(lw.Event[Packed]{}, errDenied)
 		default:
 			s.merge(ctx, opts, yield)
 		}
