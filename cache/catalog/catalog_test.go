@@ -840,6 +840,37 @@ func TestFileOfDeletedTypeIsRemoved(t *testing.T) {
 	})
 }
 
+// The next process would otherwise resume from the objects of one namespace, although it follows all of them.
+func TestFileOmitsObjectsOfPreviousScope(t *testing.T) {
+	opts := &catalog.Options{StateDir: t.TempDir(), Namespaces: []string{"a"}}
+	var allow func()
+	prepare := func(server *lwtest.Server) {
+		podsInTwoNamespaces(t)(server)
+		allow = refuse(server, "/api/v1/pods")
+	}
+	run(t, opts, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Equal(t, "live 1", stateAndSize(b.after(0, pods)))
+		var requests atomic.Int32
+		restore := b.server.Fail(func(r lwtest.Request) bool {
+			return r.URL.Path == "/api/v1/pods" && requests.Add(1) > 1 // the first request finds out that access is permitted
+		}, -1, lwtest.Refuse(&lw.StatusError{Code: 503}))
+		allow()
+		require.Equal(t, "stale 1", stateAndSize(b.after(3*time.Minute, pods)))
+		b.stop()
+		synctest.Wait()
+		restore()
+		again := catalog.New(transportTo(b.T, b.server), opts)
+		ctx, stop := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() { again.Run(ctx); close(done) }()
+		require.NoError(t, again.WaitSynced(ctx))
+		require.Equal(t, "live 2", stateAndSize(statusOf(again, pods)))
+		stop()
+		<-done
+	})
+}
+
 func TestUnusableFileIsReported(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "pods.state"), []byte("damaged"), 0o600))

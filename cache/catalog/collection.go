@@ -281,10 +281,15 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the stream, so that the last save is complete
 	var saving sync.WaitGroup
-	if path != "" && len(in.clients) > 0 {
-		saving.Go(func() {
-			savefile.Keep(keeping, path, n.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
-		})
+	save := sync.OnceFunc(func() {
+		if path != "" && len(in.clients) > 0 {
+			saving.Go(func() {
+				savefile.Keep(keeping, path, n.Store(), origin, func(e Packed) string { return e.Object().Raw() }, saveInterval, n.catalog.report)
+			})
+		}
+	})
+	if in.listed { // otherwise, the store contains the objects of the previous scope, which must not get this origin
+		save()
 	}
 	for event := range n.Follow(ctx) {
 		switch event.Type {
@@ -295,6 +300,9 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 			n.catalog.limit(event.Object.Size())
 		case lw.ListStarted, lw.Restored, lw.Synced, lw.WatchStarted, lw.Interrupted:
 			n.observe(event, in)
+			if event.Type == lw.Synced {
+				save()
+			}
 			if event.Type != lw.ListStarted { // even after a failure, because the retries of one type must not hold up the others
 				free()
 			}
