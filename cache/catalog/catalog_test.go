@@ -443,6 +443,21 @@ func TestTypeInTwoGroupsIsFollowedOnce(t *testing.T) {
 	})
 }
 
+// Until the core group is discovered again, the same Events of the other group must not appear as new objects.
+func TestFailedDiscoveryDoesNotDuplicateEvents(t *testing.T) {
+	duplicates := catalog.Type{Group: "events.k8s.io", Resource: "events"}
+	prepare := func(server *lwtest.Server) { addType(server, duplicates.String(), "v1", "Event") }
+	run(t, nil, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		restore := b.server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/api" }, -1, lwtest.Refuse(&lw.StatusError{Code: 503}))
+		b.after(2*time.Minute, duplicates)
+		require.ErrorContains(t, b.WaitSynced(b.ctx), "/api: the server answered 503")
+		require.Empty(t, b.after(0, duplicates).Version)
+		restore()
+		require.Equal(t, catalog.Live, b.after(2*time.Minute, catalog.Type{Resource: "events"}).State)
+	})
+}
+
 func TestForbiddenTypeFailsWaitSynced(t *testing.T) {
 	prepare := func(server *lwtest.Server) {
 		server.Fail(func(r lwtest.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") }, -1, lwtest.Refuse(&lw.StatusError{Code: 403, Reason: "Forbidden"}))

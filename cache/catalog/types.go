@@ -23,8 +23,9 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 			found[info.Type] = info
 		}
 	}
-	if _, ok := found[Type{Resource: "events"}]; ok {
-		delete(found, Type{Group: "events.k8s.io", Resource: "events"}) // the server serves each stored Event in both groups
+	// The server serves each stored Event in both groups. The core group may be missing only now.
+	if _, ok := found[Type{Resource: "events"}]; ok || t.Missing["/api"] != nil {
+		delete(found, Type{Group: "events.k8s.io", Resource: "events"})
 	}
 	return found
 }
