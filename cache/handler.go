@@ -65,6 +65,7 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 		r.opts.Capacity = defaultCapacity
 	}
 	r.queue = newQueue(r.opts.Policy, r.opts.Capacity, i.Store().key)
+	r.queue.permanent = r.opts.Resync > 0
 	return r
 }
 

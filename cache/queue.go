@@ -51,9 +51,10 @@ func (i *item[T]) isMark() bool { return i.change.Type == 0 }
 // consumer that ends for another reason must call release. The consumer of a Changes loop is the goroutine that runs
 // the loop. It has no startConsumer, so take never parks it.
 type queue[T any] struct {
-	policy   Policy
-	capacity int
-	keyOf    func(T) lw.Key
+	policy    Policy
+	capacity  int
+	keyOf     func(T) lw.Key
+	permanent bool // a handler with resyncs needs a consumer even if no changes are queued
 
 	mu            sync.Mutex
 	head          item[T]             // sentinel of the circular linked list
@@ -135,13 +136,13 @@ func (q *queue[T]) signal() {
 	notify(q.ready)
 }
 
-// setConsumer sets the func that starts a consumer goroutine. If changes are already queued, it starts a consumer. If
-// start is nil, the queue starts no more consumers.
+// setConsumer sets the func that starts a consumer goroutine. If changes are already queued, or if permanent is set, it
+// starts a consumer. If start is nil, the queue starts no more consumers.
 func (q *queue[T]) setConsumer(start func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.startConsumer = start
-	if q.head.next != &q.head {
+	if q.head.next != &q.head || q.permanent && !q.closed {
 		q.signal()
 	}
 }

@@ -63,6 +63,22 @@ func TestResyncOfSlowHandler(t *testing.T) {
 	})
 }
 
+// A second run resumes without any change, so no change starts the goroutine of the handler.
+func TestResyncInNextRun(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		var n log
+		th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Minute})
+		th.run()
+		th.stop()
+		<-th.err
+		n.take()
+		th.run()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, "~x@1>1", n.take())
+	})
+}
+
 // A resync must begin on time, even if other objects change in the meantime.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
