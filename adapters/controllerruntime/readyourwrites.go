@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -176,7 +177,8 @@ func (c *consistentClient) read(ctx context.Context, obj runtime.Object, key cli
 	from := c.followers(obj)
 	for _, f := range from {
 		if len(f.written(key)) > 0 && !f.progress.HasSynced() {
-			if err := get(); err != nil { // waits for the first list, or reports that the cache has not started
+			// This get waits for the first list, or reports that the cache has not started. The list may lack a new object.
+			if err := get(); err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
 		}

@@ -567,6 +567,38 @@ func TestFirstListShowsEarlierWrites(t *testing.T) {
 	}
 }
 
+// TestReadDuringFirstList writes an object after the server has read the objects for the first list. The first list does not
+// contain the object, but this must not end the read.
+func TestReadDuringFirstList(t *testing.T) {
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	server.StallWatches(true)
+	listed, proceed := make(chan bool), make(chan bool)
+	server.Fail(lwtest.Lists, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		recorded := httptest.NewRecorder()
+		next.ServeHTTP(recorded, r)
+		close(listed)
+		<-proceed
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(recorded.Body.Bytes())
+	})
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{}).(*consistentClient)
+	_, err = c.reads.GetInformer(t.Context(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
+	require.NoError(t, err)
+	<-listed
+	require.NoError(t, c.Create(t.Context(), configMap("a")))
+	gets := 0
+	require.NoError(t, c.read(t.Context(), &corev1.ConfigMap{}, key, func() error {
+		if gets++; gets == 1 {
+			close(proceed)
+			defer server.StallWatches(false)
+		}
+		return c.Client.Get(t.Context(), key, &corev1.ConfigMap{})
+	}, nil))
+	require.Equal(t, 2, gets)
+}
+
 // Before the first write, the server may answer a first list from its cache, which costs it less.
 func TestFirstListBeforeWritesAcceptsAnyVersion(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true})
