@@ -234,12 +234,15 @@ func (c *Catalog) ask(ctx context.Context) {
 	c.broadcast()
 }
 
-// pause returns the time between two discoveries. It is short if the catalog does not watch the definitions, because
-// only discovery then reveals new types.
+// pause returns the time between two discoveries. It is short if the catalog does not watch all definitions, because only
+// discovery then reveals new types.
 func (c *Catalog) pause() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	blind := func(of Type) bool { return c.collections[of] == nil || c.collections[of].state != Live }
+	blind := func(of Type) bool {
+		n := c.collections[of]
+		return n == nil || n.state != Live || n.settings.LabelSelector+n.settings.FieldSelector != ""
+	}
 	switch {
 	case time.Now().Before(c.settleUntil):
 		return 0

@@ -262,6 +262,18 @@ func TestNewTypeIsFollowedWithinTenSeconds(t *testing.T) {
 	})
 }
 
+// With a selector, the watch of the definitions does not report all new types.
+func TestNewTypeIsFollowedSoonWithSelector(t *testing.T) {
+	opts := &catalog.Options{Follow: func(catalog.TypeInfo) *catalog.Settings { return &catalog.Settings{LabelSelector: "app=web"} }}
+	prepare := func(server *lwtest.Server) { addType(server, "apiservices.apiregistration.k8s.io", "v1", "APIService") }
+	run(t, opts, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		b.after(time.Minute, gadgets)
+		addGadgets(b.server)
+		require.Equal(t, catalog.Live, b.after(10*time.Second, gadgets).State)
+	})
+}
+
 func TestNamespacesReplaceForbiddenCluster(t *testing.T) {
 	var denied atomic.Bool // whether lists of all namespaces are denied
 	denied.Store(true)
