@@ -274,6 +274,34 @@ func TestNewTypeIsFollowedSoonWithSelector(t *testing.T) {
 	})
 }
 
+// The resourceVersions that the watches of the namespaces had reached are outdated when the catalog returns to these
+// namespaces. They must not look like the history of a restored backup.
+func TestReturnToNamespacesIsNoRestoredBackup(t *testing.T) {
+	warnings := make(chan string, 1000)
+	opts := &catalog.Options{Namespaces: []string{"a", "b"}, Warn: func(_ string, args ...any) { warnings <- fmt.Sprint(args...) }}
+	var allow func()
+	prepare := func(server *lwtest.Server) {
+		podsInTwoNamespaces(t)(server)
+		allow = refuse(server, "/api/v1/pods")
+	}
+	run(t, opts, prepare, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		allow()
+		b.after(time.Minute, pods)
+		for i := range 10 {
+			put(t, b.server, "pods", "a", fmt.Sprint(i))
+		}
+		require.Empty(t, b.after(time.Minute, pods).Namespaces)
+		refuse(b.server, "/api/v1/pods")
+		b.server.DropConnections()
+		status := b.after(2*time.Minute, pods)
+		require.Equal(t, "[a b] live 12", fmt.Sprint(status.Namespaces, " ", stateAndSize(status)))
+		for len(warnings) > 0 {
+			require.NotContains(t, <-warnings, "backup")
+		}
+	})
+}
+
 func TestNamespacesReplaceForbiddenCluster(t *testing.T) {
 	var denied atomic.Bool // whether lists of all namespaces are denied
 	denied.Store(true)

@@ -265,7 +265,9 @@ func (n *collection) Synced() <-chan struct{} { return n.catalog.always }
 
 // follow follows a scope until ctx is done.
 func (n *collection) follow(ctx context.Context, in *scope) {
-	n.source.scope = in
+	if n.source.scope != in {
+		n.source.scope, n.source.versions = in, nil // the store may be newer than the versions of an earlier scope
+	}
 	path, origin := n.file(in)
 	if in.gone {
 		_ = os.Remove(path) // the type may return without these objects
