@@ -166,8 +166,8 @@ type paced struct {
 
 // Open implements [lw.Transport].
 func (p *paced) Open(ctx context.Context, req *lw.Request) (*lw.Response, error) {
-	if err := p.limiter.Wait(ctx); err != nil {
-		return nil, cmp.Or(context.Cause(ctx), err)
+	if p.limiter.Wait(ctx) != nil { // if ctx is not done, the request would have to wait longer than its timeout
+		return nil, cmp.Or(context.Cause(ctx), lw.ErrSilent)
 	}
 	return p.Transport.Open(ctx, req)
 }

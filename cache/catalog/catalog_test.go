@@ -1052,6 +1052,27 @@ func TestSkippedDefinitionsAreHidden(t *testing.T) {
 	})
 }
 
+// The request budget delays the checks of many namespaces by more than their timeout. The catalog must still resume.
+func TestManyNamespacesResume(t *testing.T) {
+	var namespaces []string
+	for i := range 1800 {
+		namespaces = append(namespaces, fmt.Sprintf("n%d", i))
+	}
+	opts := &catalog.Options{Follow: func(info catalog.TypeInfo) *catalog.Settings {
+		if info.Type == pods {
+			return &catalog.Settings{Namespaces: namespaces}
+		}
+		return nil
+	}}
+	run(t, opts, nil, func(b *bed) {
+		require.NoError(t, b.WaitSynced(b.ctx))
+		require.Equal(t, catalog.Live, b.after(4*time.Minute, pods).State)
+		b.server.DropConnections()
+		status := b.after(3*time.Minute, pods)
+		require.Equal(t, catalog.Live, status.State, "%v", status.Cause)
+	})
+}
+
 // Access checks of many forbidden namespaces must leave half of the request budget to other requests.
 func TestChecksUseHalfOfTheBudget(t *testing.T) {
 	var namespaces []string
