@@ -382,7 +382,7 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, kind strin
 	if opts.charge != nil {
 		opts.charge()
 	}
-	confirmed, err := c.discoverKind(ctx)
+	confirmed, err := c.resource.discoverKind(ctx, c.transport)
 	switch {
 	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload:
 		// A server without discovery cannot confirm the kind, so the list is accepted.
@@ -400,9 +400,9 @@ const maxDiscovery = 8 << 20
 
 // discoverKind asks the server for the resource's kind, and returns the corresponding kind of lists. It returns "" if
 // the server does not have the resource.
-func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
-	path, _ := Resource{Group: c.resource.Group, Version: c.resource.Version}.path() // ends with a slash, without a plural
-	body, err := ContextTrace(ctx).open(ctx, c.transport, &Request{Path: strings.TrimSuffix(path, "/")})
+func (r *Resource) discoverKind(ctx context.Context, transport Transport) (string, error) {
+	path, _ := Resource{Group: r.Group, Version: r.Version}.path() // ends with a slash, without a plural
+	body, err := ContextTrace(ctx).open(ctx, transport, &Request{Path: strings.TrimSuffix(path, "/")})
 	if err != nil {
 		return "", err
 	}
@@ -419,7 +419,7 @@ func (c *Client[T]) discoverKind(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for resource := range document.Get("resources").Elements() {
-		if resource.Get("name").String() == c.resource.Plural {
+		if resource.Get("name").String() == r.Plural {
 			return resource.Get("kind").String() + "List", nil
 		}
 	}
