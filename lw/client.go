@@ -46,6 +46,7 @@ type Client[T Keyed] struct {
 	opts      ClientOptions
 	source    Source[T]
 	kind      atomic.Pointer[string] // kind of the lists, for example "PodList", or nil if unknown
+	listKind  atomic.Pointer[string] // kind of the last list of a custom resource, which its definition can choose freely
 }
 
 // NewClient returns a client for a resource, whose objects the codec decodes. opts may be nil. NewClient returns an
@@ -328,19 +329,31 @@ func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *List
 		return c.checkKind(ctx, opts, meta.kind)
 	}
 	known, own := c.kind.Load(), item.bytes(item.kind)
-	if len(own) == 0 || known != nil && (*known == "List" || string(own)+"List" == *known) || known == nil && !opts.replaces {
+	switch {
+	case len(own) == 0 || known != nil && *known == "List":
 		return nil
+	case known == nil && !opts.replaces:
+		c.learnKind(item)
+		return nil
+	case known == nil || string(own)+"List" != *known:
+		if err := c.checkKind(ctx, opts, string(own)+"List"); err != nil {
+			return err
+		}
 	}
-	return c.checkKind(ctx, opts, string(own)+"List")
+	meta.owned = true
+	return nil
 }
 
 // checkList checks the apiVersion and kind of a complete list. It remembers the kind, so that later lists must have the
-// same kind.
+// same kind. A CustomResourceDefinition can give its lists any kind, so the kinds of the items decide if they are known.
 func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
 	if !c.matchesVersion(meta) {
 		return errWrongList
 	}
-	if err := c.checkKind(ctx, opts, meta.kind); err != nil {
+	first := !opts.replaces && c.listKind.Load() == nil
+	if meta.kind != "" && (meta.owned || first) && c.resource.Raw == "" && c.resource.builtinKind() == "" {
+		c.listKind.Store(&meta.kind)
+	} else if err := c.checkKind(ctx, opts, meta.kind); err != nil {
 		return err
 	}
 	if c.kind.Load() == nil && meta.kind != metadataKind {
@@ -368,8 +381,10 @@ func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
 // cases: the kind differs from the known kind, or the kind is unknown and the list would replace objects that the
 // caller already has.
 func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, kind string) error {
-	known := c.kind.Load()
+	known, other := c.kind.Load(), c.listKind.Load()
 	switch {
+	case other != nil && *other == kind:
+		return nil
 	case !strings.HasSuffix(kind, "List"):
 		return errWrongList
 	case kind == metadataKind && c.opts.MetadataOnly, known != nil && *known == kind:
@@ -392,6 +407,7 @@ func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, kind strin
 		return errWrongList
 	}
 	c.kind.Store(&kind)
+	c.listKind.Store(nil)
 	return nil
 }
 
@@ -462,5 +478,6 @@ func (c *Client[T]) learnKind(o *Scanned) {
 func (c *Client[T]) forgetKind(err error) {
 	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
 		c.kind.Store(nil)
+		c.listKind.Store(nil)
 	}
 }

@@ -82,6 +82,33 @@ func TestServerConfirmsAnotherKind(t *testing.T) {
 	require.NotContains(t, requests[5:], "/apis/x/v1?")
 }
 
+// A CustomResourceDefinition can give its lists any kind. The kind of an item then shows that the list is not foreign.
+func TestListKindOfDefinitionIsAccepted(t *testing.T) {
+	const item = `{"kind":"Widget","apiVersion":"x/v1","metadata":{"name":"a","resourceVersion":"1"}}`
+	list := func(kind, version, items string) answer {
+		return answer{body: `{"apiVersion":"x/v1","items":[` + items + `],"kind":"` + kind + `","metadata":{"resourceVersion":"` + version + `"}}`}
+	}
+	expired, confirmed := answer{body: expiredEvent}, answer{body: resourceList("Widget")}
+	for _, kind := range []string{"Catalog", "MyWidgetList"} {
+		for _, answers := range [][]answer{
+			{list(kind, "5", item), expired, list(kind, "9", item)},
+			{list(kind, "5", item), expired, list(kind, "9", "")},
+			{list(kind, "5", ""), expired, list(kind, "9", "")},
+			{list(kind, "5", ""), expired, list(kind, "9", item), confirmed},
+		} {
+			events, _ := customEvents(t, "", answers...)
+			require.Contains(t, events, "SYNCED @9", "%v", events)
+		}
+		empty := strings.Replace(endOfInitial, `"Pod"`, `"Widget","apiVersion":"x/v1"`, 1)
+		events, _ := followResource(t, customWidgets, "", &Options{}, answer{body: empty}, list(kind, "9", ""))
+		require.Contains(t, events, "SYNCED @9", "%v", events)
+		events, _ = customEvents(t, "5", expired, list(kind, "9", item), confirmed)
+		require.Contains(t, events, "SYNCED @9", "%v", events)
+		events, _ = customEvents(t, "5", expired, list(kind, "9", strings.ReplaceAll(item, "Widget", "Portal")), confirmed)
+		require.NotContains(t, events, "SYNCED @9", "%v", events)
+	}
+}
+
 // The client must reject a proxy's list of another kind no matter how often it arrives, because the server never
 // confirms that kind.
 func TestForeignListIsNeverConfirmed(t *testing.T) {
