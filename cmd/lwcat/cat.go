@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -201,9 +202,10 @@ func (p *printer) finish(err error) error {
 		p.out.WriteString(p.limiter.results())
 	}
 	p.output.sort(p.held)
-	if p.output.options.List && err == nil { // an incomplete List would look complete
-		p.held, err = output.List(p.held)
-	} else if p.output.options.List {
+	if p.output.options.List && slices.Contains([]error{nil, errDone, errCounted, errUnmet, errFailed}, err) {
+		list, failed := output.List(p.held)
+		p.held, err = list, cmp.Or(failed, err)
+	} else if p.output.options.List { // for example after ^C, because an incomplete List would look complete
 		p.held = nil
 	}
 	for i := range p.held {
