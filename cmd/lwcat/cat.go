@@ -212,7 +212,7 @@ func (p *printer) finish(err error) error {
 		p.output.format.Print(p.out, &p.held[i])
 	}
 	failed := p.flush()
-	if failed == nil || err != nil && (!errors.Is(err, errDone) || errors.Is(failed, syscall.EPIPE)) {
+	if failed == nil || err != nil && err != errCounted && (!errors.Is(err, errDone) || errors.Is(failed, syscall.EPIPE)) {
 		return err
 	}
 	return failed

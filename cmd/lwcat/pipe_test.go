@@ -39,7 +39,9 @@ func TestClosedPipeIsNotSuccessBeforeGoal(t *testing.T) {
 		{[]string{"--until", "deleted"}, exitTimeout, "lwcat: standard output was closed before deleted was reached\nlwcat: configmap/a: the object still exists\n"},
 		{[]string{"--count", "2"}, exitTimeout, "lwcat: standard output was closed before event number 2 was reached\n"},
 		{[]string{"--count", "1"}, exitTimeout, "lwcat: standard output was closed before event number 1 was reached\n"},
+		{[]string{"--count", "1", "--once"}, exitTimeout, "lwcat: standard output was closed before event number 1 was reached\n"},
 		{[]string{"--until", "exists"}, exitDone, ""},
+		{[]string{"--until", "exists", "--once"}, exitDone, ""},
 	} {
 		var errs lockedBuffer
 		require.Equal(t, c.code, run(t.Context(), append([]string{"-s", server.URL, "cm/a", "-o", "name"}, c.goal...), brokenPipe{}, &errs, false), c.goal)
