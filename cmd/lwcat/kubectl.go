@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,9 +138,10 @@ func (s *connection) printTypes(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	const format = "%-40s %-12s %-32s %-10v %s\n"
-	fmt.Fprintf(out, format, "NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
+	table := bufio.NewWriter(out)
+	fmt.Fprintf(table, format, "NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
 	for _, r := range all.Names() {
-		fmt.Fprintf(out, format, output.Plain(r.Name), output.Plain(strings.Join(r.ShortNames, ",")), output.Plain(strings.TrimPrefix(r.Group+"/"+r.Version, "/")), r.Namespaced, output.Plain(r.Kind))
+		fmt.Fprintf(table, format, output.Plain(r.Name), output.Plain(strings.Join(r.ShortNames, ",")), output.Plain(strings.TrimPrefix(r.Group+"/"+r.Version, "/")), r.Namespaced, output.Plain(r.Kind))
 	}
-	return errDone
+	return cmp.Or(table.Flush(), errDone)
 }
