@@ -44,7 +44,10 @@ func main() {
 	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // a closed terminal sends SIGHUP
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it, so that lwcat continues without its terminal
+		signal.Notify(signals, syscall.SIGHUP) // a closed terminal sends SIGHUP
+	}
 	// Without this handler, a write to a closed pipe would kill lwcat before --resume and --record save their files.
 	// With it, the write returns EPIPE. lwcat does not ignore SIGPIPE, because credential plugins would inherit that
 	// setting.
