@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,15 @@ var otherVerbs = strings.Fields("annotate apply attach auth autoscale certificat
 // useKubectl returns the error for a command line that only kubectl understands. It names the whole command line,
 // because without its flags, the command could change another object.
 func (c *config) useKubectl() error {
-	return fmt.Errorf("follows objects only: use kubectl %s", strings.Join(c.args, " "))
+	return fmt.Errorf("follows objects only: use kubectl %s", c.commandLine())
 }
+
+// commandLine returns the command line without the token, because messages may end up in the log of a job.
+func (c *config) commandLine() string {
+	return tokenFlag.ReplaceAllString(strings.Join(c.args, " "), "--token …")
+}
+
+var tokenFlag = regexp.MustCompile(`--token[= ][^ ]*`)
 
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"
 // lists once unless -w is set, and "wait" and "rollout status" print only the result.
@@ -42,7 +50,7 @@ func (c *config) fromKubectl(flags *pflag.FlagSet, args []string) (names []strin
 	c.output.kubectl = slices.Contains([]string{"get", "list", "watch"}, verb)
 	switch {
 	case verb == "describe":
-		return nil, fmt.Errorf("%w, or lwcat %s -o yaml", c.useKubectl(), strings.Replace(strings.Join(c.args, " "), verb, "get", 1))
+		return nil, fmt.Errorf("%w, or lwcat %s -o yaml", c.useKubectl(), strings.Replace(c.commandLine(), verb, "get", 1))
 	case slices.Contains(otherVerbs, verb) || verb == "rollout" && (len(names) == 0 || names[0] != "status"):
 		return nil, c.useKubectl()
 	case verb == "record" || verb == "replay":

@@ -88,6 +88,19 @@ func TestConnectionErrorsShowNoSecrets(t *testing.T) {
 	}
 }
 
+// TestAdviceShowsNoToken checks the messages that quote the command line.
+func TestAdviceShowsNoToken(t *testing.T) {
+	for args, want := range map[string]string{
+		"--token s3cr3t logs web-0":                 "use kubectl --token … logs web-0\n",
+		"delete pod web-0 --force --token=s3cr3t":   "use kubectl delete pod web-0 --force --token …\n",
+		"describe pod web-0 --token s3cr3t -n shop": "use kubectl describe pod web-0 --token … -n shop, or lwcat get pod web-0 --token … -n shop -o yaml\n",
+	} {
+		code, _, errs := lwcat(t, strings.Fields(args)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, want)
+	}
+}
+
 // TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Other users must not
 // be able to read these files. The test also checks all output formats and a replay.
 func TestSecretsAreNotWritten(t *testing.T) {
