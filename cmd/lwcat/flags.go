@@ -134,6 +134,7 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 			return err
 		}
 	}
+	c.limits.omits = c.output.options.Omits
 	if len(names) > 0 && names[0] == "api-resources" && (len(names) > 1 || flags.Changed("output") || flags.Changed("no-headers")) {
 		return errors.New("api-resources prints one table: omit the arguments and formats, or use kubectl api-resources")
 	}

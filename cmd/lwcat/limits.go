@@ -26,10 +26,11 @@ type rangeOptions struct {
 	count     int    // number of events after which the run ends; 0 means no limit
 	timeout   time.Duration
 	until     []string
-	types     []string       // event types to print; empty means all
-	verb      string         // wait or rollout if the command line has kubectl's form, otherwise ""
-	quiet     bool           // whether to print only the result of --until
-	set       *pflag.FlagSet // the parsed flags
+	types     []string                 // event types to print; empty means all
+	verb      string                   // wait or rollout if the command line has kubectl's form, otherwise ""
+	quiet     bool                     // whether to print only the result of --until
+	set       *pflag.FlagSet           // the parsed flags
+	omits     func(*output.Event) bool // whether the format prints nothing for an event; nil if it prints all events
 
 	conditions []*condition.Condition // parsed from until
 	watcher    condition.Watcher      // evaluates conditions
@@ -141,7 +142,7 @@ func (l *limiter) take(collection string, events []output.Event, hidden bool) (s
 		}
 		seen = events[:i+1]
 		e := &events[i]
-		if !hidden && l.shows(e) {
+		if l.remaining > 0 && !hidden && l.shows(e) && (l.omits == nil || !l.omits(e)) {
 			l.remaining--
 		}
 		if e.Type == lw.Deleted {

@@ -49,7 +49,8 @@ type Options struct {
 	Labels       bool     // print a column with all labels in tables
 	LabelColumns []string // labels that have columns of their own in tables
 
-	Fields [][]string // set by New: paths of the fields that jsonpath prints
+	Fields [][]string        // set by New: paths of the fields that jsonpath prints
+	Omits  func(*Event) bool // set by New: whether diff prints nothing for an event; nil for other formats
 
 	Only   []string // paths that diff shows, for example "spec"; nil means all
 	Ignore []string // more paths that diff ignores, for example "status.conditions[*].lastProbeTime"

@@ -221,7 +221,7 @@ func newDiff(_ string, opts *Options) (Format, error) {
 	// The diff omits the resourceVersion, because the header line shows it. It omits managedFields, because they only
 	// record who changed which fields.
 	filter, err := diff.NewFilter(opts.Only, append([]string{"metadata.resourceVersion", "metadata.managedFields"}, opts.Ignore...))
-	return textFormat(func(dst []byte, e *Event) []byte {
+	format := textFormat(func(dst []byte, e *Event) []byte {
 		var changes []diff.Change
 		if e.Type == lw.Modified && e.Old != nil {
 			if changes = diff.Compare(e.Old.Get(""), e.Object.Get(""), filter); changes == nil {
@@ -233,7 +233,9 @@ func newDiff(_ string, opts *Options) (Format, error) {
 			dst = append(dst, changeLine(&change, opts)...)
 		}
 		return dst
-	}), err
+	})
+	opts.Omits = func(e *Event) bool { return len(format(nil, e)) == 0 }
+	return format, err
 }
 
 func diffHead(e *Event, opts *Options) string {
