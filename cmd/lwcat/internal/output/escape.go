@@ -29,13 +29,12 @@ func plainLines(text string) string {
 }
 
 // escapedJSON returns equivalent JSON that cannot affect a terminal. It escapes control characters, which valid JSON
-// contains only within strings. Carriage returns are an exception: they appear only between tokens, where an escape
-// would be invalid, so escapedJSON replaces them with spaces.
+// contains only within strings, except for tabs and the line breaks that endLine has removed. It also replaces invalid
+// UTF-8.
 func escapedJSON(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r", " ")
 	var out strings.Builder
-	for _, r := range text {
-		if isControl(r) && r != '\n' && r != '\t' {
+	for _, r := range text { // U+FFFD for invalid UTF-8
+		if isControl(r) && r != '\t' {
 			fmt.Fprintf(&out, `\u%04x`, r) // no control character exceeds U+FFFF
 		} else {
 			out.WriteRune(r)

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,21 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, web0+"\n", printed(t, "json", &Options{}, added(t, "pods", web0)))
 	require.Equal(t, `{"type":"ADDED","object":`+web0+"}\n", printed(t, "json", &Options{Types: true}, added(t, "pods", web0)))
 	require.Equal(t, `{"type":"MODIFIED","object":`+web0Runs+`,"old":`+web0+"}\n", printed(t, "json", &Options{Types: true, Old: true}, modified(t, "pods", web0, web0Runs)))
+}
+
+// Readers expect one line per event, even if the server indents its lists.
+func TestJSONStaysOnOneLine(t *testing.T) {
+	const indented = "{\r\n  \"kind\": \"Pod\",\n  \"metadata\": {\"name\": \"a\\nb\"}\n}"
+	for _, spec := range []string{"jsonl", "json"} {
+		for _, opts := range []*Options{{Old: true}, {Old: true, Types: true}, {Old: true, Terminal: true}} {
+			all := printed(t, spec, opts, added(t, "pods", indented), modified(t, "pods", indented, indented))
+			require.Equal(t, 2, strings.Count(all, "\n"), "format %s: %q", spec, all)
+			require.NotContains(t, all, "\r")
+			for line := range strings.Lines(all) {
+				require.True(t, json.Valid([]byte(line)), line)
+			}
+		}
+	}
 }
 
 func TestName(t *testing.T) {

@@ -20,12 +20,18 @@ import (
 //
 //	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
 func appendJSONL(dst []byte, e *Event, opts *Options) []byte {
-	return endLine(appendEvent(dst, e, opts), opts)
+	return endLine(appendEvent(dst, e, opts), opts.Terminal)
 }
 
-// endLine ends a line of JSON. On a terminal, it also escapes control characters.
-func endLine(line []byte, opts *Options) []byte {
-	if opts.Terminal {
+// endLine ends a line of JSON. It replaces line breaks with spaces, because some servers indent their lists. Valid JSON
+// contains line breaks only between tokens. If escape is true, endLine also escapes control characters.
+func endLine(line []byte, escape bool) []byte {
+	for i, c := range line {
+		if c == '\n' || c == '\r' {
+			line[i] = ' '
+		}
+	}
+	if escape {
 		line = []byte(escapedJSON(string(line)))
 	}
 	return append(line, '\n')
@@ -67,11 +73,10 @@ func data(e *Event, opts *Options) lw.Value {
 // appendJSON formats an event as one line with the object, as kubectl get -o json does for a single object. With
 // Options.Types, the line is an event of the watch API: {"type":…,"object":…}.
 func appendJSON(dst []byte, e *Event, opts *Options) []byte {
-	text := e.Object.Raw()
-	if opts.Types {
-		text = string(appendObjects([]byte(`{"type":"`+e.Type.String()+`"`), e, opts))
+	if !opts.Types {
+		return endLine(append(dst, e.Object.Raw()...), true)
 	}
-	return append(dst, escapedJSON(text)+"\n"...)
+	return endLine(appendObjects(append(dst, `{"type":"`+e.Type.String()+`"`...), e, opts), true)
 }
 
 // List returns one event that contains the objects of all events as one List, as kubectl get does with -o json.
