@@ -129,10 +129,8 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	// Secret to its log.
 	c.limits.quiet = c.limits.verb != "" || len(c.limits.until) > 0 && !terminal && !flags.Changed("output") && c.limits.resume == "" && c.recording.record == ""
 	c.choose(flags) // before c.output.validate, which creates the chosen format
-	for _, validate := range []func() error{c.server.validate, c.output.validate, c.limits.validate, func() error { return c.validateEverything(flags) }} {
-		if err := validate(); err != nil {
-			return err
-		}
+	if err := cmp.Or(c.server.validate(), c.output.validate(), c.limits.validate(), c.validateEverything(flags)); err != nil {
+		return err
 	}
 	c.limits.omits = c.output.options.Omits
 	if len(names) > 0 && names[0] == "api-resources" && (len(names) > 1 || flags.Changed("output") || flags.Changed("no-headers")) {

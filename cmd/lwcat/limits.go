@@ -61,8 +61,6 @@ func (o *rangeOptions) validate() error {
 		return errors.New("--from and --resume both set the starting point: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):
 		return errors.New("--once prints the existing objects, but --from and --watch-only omit them: do not combine these flags")
-	case o.resume == "" && o.set.Changed("resume"):
-		return errors.New("--resume is empty: expected a file name")
 	case o.set.Changed("from") && !versionPattern.MatchString(o.from):
 		return fmt.Errorf("--from is %q: expected a resourceVersion such as 12345; omit --from to start with a list", o.from)
 	}

@@ -37,6 +37,11 @@ var liveFlags = []string{
 }
 
 func (o *recordOptions) validate(flags *pflag.FlagSet) error {
+	for _, name := range []string{"resume", "record", "replay"} { // a script may pass a variable that is not set
+		if flag := flags.Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return fmt.Errorf("--%s is empty: expected a file name", name)
+		}
+	}
 	for _, name := range liveFlags {
 		if o.replay != "" && flags.Changed(name) {
 			return fmt.Errorf("--%s and --replay cannot be combined", name)
