@@ -80,7 +80,8 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 	var streams, saving sync.WaitGroup
 	var failed atomic.Bool         // whether a stream failed while the other streams continued
 	var goal atomic.Pointer[error] // errDone or errCounted after the goal was reached, otherwise nil
-	for _, stream := range c.newStreams(resources, p) {
+	all := c.newStreams(resources, p)
+	for _, stream := range all {
 		streams.Go(func() {
 			err := stream.run(ctx, s.transport)
 			if c.limits.verb == "" && continuesAfter(err) { // like kubectl, wait and rollout need all objects
@@ -98,6 +99,11 @@ func (s *connection) follow(ctx context.Context, c *config, resources []lw.Resou
 		saving.Go(func() { p.saveUntil(ctx, cancel) })
 	}
 	streams.Wait()
+	for _, stream := range all { // --wait also waits for named objects; see exitCode
+		if c.resources.wait && stream.resource.Name != "" && !stream.found {
+			p.status.answered.Store(false)
+		}
+	}
 	err := context.Cause(ctx)
 	if reached := goal.Load(); reached != nil && errors.Is(err, syscall.EPIPE) {
 		err = *reached // the reader has exited, but only after it had received the last event

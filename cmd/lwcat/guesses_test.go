@@ -254,6 +254,25 @@ func TestWaitFailsWithoutServer(t *testing.T) {
 	require.Equal(t, exitDone, code, errs)
 }
 
+// TestWaitFailsWithoutObject checks that a run with --wait fails if it ends before each named object has existed.
+func TestWaitFailsWithoutObject(t *testing.T) {
+	server := guessable(t)
+	for args, want := range map[string]int{
+		"pod/web-0":                      exitDone,
+		"pod/nosuch":                     exitTimeout,
+		"pod/web-0 pod/nosuch":           exitTimeout,
+		"pod/web-0 --from 1":             exitDone,
+		"/api/v1/namespaces/x/pods/none": exitTimeout,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel() // each run waits three seconds, so that even a busy machine has listed the objects
+			code, _, errs := lwcat(t, append([]string{"-s", server.URL, "--wait", "--timeout", "3s"}, strings.Fields(args)...)...)
+			require.Equal(t, want, code, errs)
+			require.Equal(t, want == exitTimeout, strings.Contains(errs, "timed out after 3s waiting for the server and the resources"), errs)
+		})
+	}
+}
+
 // TestTimeoutBeforeAnswerFails checks that a run does not succeed if its --timeout ends it before the server has
 // answered.
 func TestTimeoutBeforeAnswerFails(t *testing.T) {

@@ -19,8 +19,10 @@ type status struct {
 	mu  sync.Mutex // streams write concurrently
 	out io.Writer
 
-	terminal bool        // whether a person reads the messages
-	answered atomic.Bool // whether a server has answered a list or a watch; exitCode needs it
+	terminal bool // whether a person reads the messages
+	// answered reports whether a server has answered a list or a watch. At the end of a run with --wait, each named object
+	// must also have existed. exitCode needs it.
+	answered atomic.Bool
 }
 
 // logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.

@@ -28,6 +28,7 @@ type stream struct {
 	restoring      bool           // whether the current events restore the state of --from or --resume, and are not printed
 	noInitialState bool           // whether --from has left the existing objects unknown, so that an event may lack its old object
 	listing        bool           // whether a list is in progress; its events are flushed together
+	found          bool           // whether an object has existed
 	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // result of outputEvents, reused for each event
 	badRequests    int            // responses with status 400 or 422; see isFatal
@@ -91,6 +92,7 @@ func (s *stream) resumeID() string {
 func (s *stream) restoreEvent(event lw.Event[*lw.Object]) error {
 	switch event.Type {
 	case lw.Added:
+		s.found = true
 		// --until must know the object, but must not hold before the server confirms it.
 		s.limiter.restore(s.resource.String(), event.Object)
 	case lw.Restored:
@@ -112,6 +114,7 @@ func (s *stream) handle(event lw.Event[*lw.Object], changes []output.Event) (las
 		s.listing = event.Type == lw.ListStarted
 	}
 	s.noInitialState = s.noInitialState && event.Type != lw.ListStarted
+	s.found = s.found || s.noInitialState || len(changes) > 0
 	hidden := s.config.limits.watchOnly && !s.synced
 	seen, last := s.limiter.take(s.resource.String(), changes, hidden)
 	err = s.out.print(s, &event, seen, len(seen) == len(changes), hidden, !hidden && (!s.listing || last))

@@ -149,7 +149,7 @@ func toEach(steps []step) step {
 // Holds reports whether the operator = == != < <= > or >= holds for two values. It compares two numbers by value, and
 // other values as text.
 func Holds(a, operator, b string) bool {
-	return strings.Contains(map[int]string{-1: " < <= != ", 0: " = == <= >= ", 1: " > >= != "}[Compare(a, b)], " "+operator+" ")
+	return strings.Contains([]string{" < <= != ", " = == <= >= ", " > >= != "}[Compare(a, b)+1], " "+operator+" ")
 }
 
 // Compare returns the order of two values. It compares two numbers by value, and other values as text.
