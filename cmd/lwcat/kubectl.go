@@ -118,9 +118,9 @@ var advice = map[string]string{
 // it names the expected value.
 func explainFlag(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		expected := map[string]string{
-			"bool": "true or false", "int": "a number", "count": "a number", "duration": "a time with a unit, such as 30s or 5m", "stringSlice": "values separated by commas, without quotes",
-		}[invalid.GetFlag().Value.Type()]
+		expected := strings.NewReplacer(
+			"bool", "true or false", "int", "a number", "count", "a number", "duration", "a time with a unit, such as 30s or 5m", "stringSlice", "values separated by commas, without quotes",
+		).Replace(invalid.GetFlag().Value.Type())
 		return fmt.Errorf("--%s is %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), expected)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)

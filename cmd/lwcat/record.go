@@ -223,6 +223,7 @@ func (c *config) recorded(file *os.File) (resources []lw.Resource, names []strin
 // play prints the events of the recorded collections.
 func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) error {
 	var first, last time.Time
+	marked := false // whether the file is a recording, which marks the ends of lists
 	for event, err := range readRecording(file) {
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err
@@ -230,6 +231,7 @@ func (c *config) play(ctx context.Context, file *os.File, streams map[string]*re
 		if last = event.Time; first.IsZero() {
 			first = last
 		}
+		marked = event.Collection != ""
 		name := cmp.Or(event.Collection, event.Resource)
 		if streams[name] == nil {
 			continue // the arguments omit it, or --once has ended it
@@ -241,6 +243,11 @@ func (c *config) play(ctx context.Context, file *os.File, streams map[string]*re
 		}
 		if len(streams) == 0 {
 			break
+		}
+	}
+	for _, s := range streams {
+		if !marked && s.markListed() {
+			return errDone
 		}
 	}
 	status.logf("replayed a recording of %v", last.Sub(first).Round(time.Millisecond))

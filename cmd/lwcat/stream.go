@@ -186,7 +186,10 @@ func (s *stream) announce() error {
 		if what = "no " + what; count > 0 {
 			what = fmt.Sprintf("%s: %d", what[len("no "):], count)
 		}
-		s.status.logf("%s%s", what, map[bool]string{false: ", watching (^C stops; --once only lists)"}[o.once])
+		if !o.once {
+			what += ", watching (^C stops; --once only lists)"
+		}
+		s.status.logf("%s", what)
 	}
 	return nil
 }
