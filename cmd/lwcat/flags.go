@@ -73,14 +73,16 @@ func (o *outputOptions) validate() (err error) {
 // columns reports whether the output shows the server's columns.
 func (o *outputOptions) columns() bool { return o.name == "table" || o.name == "wide" }
 
-// sort sorts the events of lists by the order of the collections, and then by the field in --sort-by. Objects without
-// the field come first, as in kubectl.
+// sort sorts the events of lists by the order of the resources, and then by the field in --sort-by, even across
+// namespaces. Objects without the field come first, as in kubectl. Without --sort-by, it sorts them by the order of the
+// collections.
 func (o *outputOptions) sort(events []output.Event) {
 	slices.SortStableFunc(events, func(a, b output.Event) int {
-		if a.Order != b.Order || o.sortPath == nil {
-			return cmp.Compare(a.Order, b.Order)
+		order := cmp.Compare(a.Order, b.Order)
+		if o.sortPath == nil || order != 0 && a.Resource != b.Resource {
+			return order
 		}
-		return jsonpath.Compare(o.sortPath.First(a.Object.Get("")).String(), o.sortPath.First(b.Object.Get("")).String())
+		return cmp.Or(jsonpath.Compare(o.sortPath.First(a.Object.Get("")).String(), o.sortPath.First(b.Object.Get("")).String()), order)
 	})
 }
 

@@ -108,6 +108,19 @@ func TestOnce(t *testing.T) {
 	require.Contains(t, out, "managedFields")
 }
 
+// TestSortsAcrossNamespaces checks that --sort-by sorts all objects of a resource, but keeps the order of the resources.
+func TestSortsAcrossNamespaces(t *testing.T) {
+	server := start(t, nil)
+	for _, resource := range []string{"configmaps", "services"} {
+		for name, namespace := range map[string]string{"a": "y", "b": "x", "c": "y"} {
+			create(t, server, resource, `{"metadata":{"name":"`+name+`","namespace":"`+namespace+`"}}`)
+		}
+	}
+	code, out, errs := lwcat(t, "-s", server.URL, "svc,cm", "-n", "x,y", "--once", "--sort-by", "metadata.name", "-o", "name")
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, "service/a\nservice/b\nservice/c\nconfigmap/a\nconfigmap/b\nconfigmap/c\n", out)
+}
+
 type line struct {
 	Type   string `json:"type"`
 	Object struct {
