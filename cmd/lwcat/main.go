@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"os"
 	"os/signal"
 	"slices"
@@ -72,6 +73,8 @@ func exitCode(err error, config *config, status *status) int {
 		goal = "the server and the resources"
 	}
 	signal, interrupted := errors.AsType[signalError](err)
+	_, network := errors.AsType[*net.OpError](err) // a connection that the server closes may also cause EPIPE
+	closed := errors.Is(err, syscall.EPIPE) && !network
 	switch usage, isUsage := errors.AsType[usageError](err); {
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted) && len(config.limits.until) == 0:
 		return exitDone
@@ -87,11 +90,11 @@ func exitCode(err error, config *config, status *status) int {
 	case errors.Is(err, errCounted):
 		status.logf("--count %d was reached before %s", config.limits.count, goal)
 	// With --once, the reader of a pipe such as "lwcat --once pods | head" decides how much of the list it needs.
-	case goal == "" && errors.Is(err, errTimeout), (goal == "" || config.limits.once && !config.limits.hasGoal()) && errors.Is(err, syscall.EPIPE):
+	case goal == "" && errors.Is(err, errTimeout), (goal == "" || config.limits.once && !config.limits.hasGoal()) && closed:
 		return exitDone
 	case errors.Is(err, errTimeout):
 		status.logf("timed out after %v waiting for %s", config.limits.timeout, goal)
-	case errors.Is(err, syscall.EPIPE): // the reader of the pipe, for example head, has exited
+	case closed: // the reader of the pipe, for example head, has exited
 		status.logf("standard output was closed before %s was reached", goal)
 	default:
 		status.logError(err)

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"net"
+	"net/url"
+	"os"
 	"syscall"
 	"testing"
 
@@ -59,5 +63,16 @@ func TestReaderThatExitsAfterGoal(t *testing.T) {
 		out := &readOnce{closed: cancel}
 		require.Equal(t, code, run(ctx, []string{"-s", server.URL, "cm/a", "-o", "name", goal}, out, &errs, false), "%s: %s", goal, errs.String())
 		require.Equal(t, "configmap/a\n", out.String())
+	}
+}
+
+// A server that closes the connection while lwcat sends a request causes the same error number as a closed pipe.
+func TestBrokenConnectionIsNotAClosedPipe(t *testing.T) {
+	broken := &url.Error{Op: "Get", URL: "https://127.0.0.1:1/api", Err: &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}}
+	for _, limits := range []rangeOptions{{}, {once: true}, {count: 1}, {until: []string{"exists"}}} {
+		var errs lockedBuffer
+		code := exitCode(errors.Join(broken, broken), &config{limits: limits}, &status{out: &errs})
+		require.Equal(t, exitError, code, errs.String())
+		require.Contains(t, errs.String(), "write tcp: write: broken pipe")
 	}
 }
