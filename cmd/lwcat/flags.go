@@ -138,8 +138,8 @@ func (c *config) validate(flags *pflag.FlagSet, names []string, terminal bool) e
 	if len(names) > 0 && names[0] == "api-resources" && (len(names) > 1 || flags.Changed("output") || flags.Changed("no-headers")) {
 		return errors.New("api-resources prints one table: omit the arguments and formats, or use kubectl api-resources")
 	}
-	if c.output.sortBy != "" && !c.limits.once {
-		return errors.New("--sort-by sorts a list, not the changes after it: add --once")
+	if c.output.sortBy != "" && !c.output.options.Once {
+		return errors.New("--sort-by sorts a list, not the changes after it: add --once, and omit --resume")
 	}
 	if c.output.columns() && (c.resources.metadataOnly || c.recording.record != "" || c.recording.replay != "") {
 		return fmt.Errorf("-o %s prints the server's columns, which metadata and recordings do not contain: omit --metadata-only, --record and --replay", c.output.name)

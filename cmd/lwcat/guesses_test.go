@@ -140,6 +140,7 @@ var guesses = []struct {
 	{"pods -L app --once", 0, "…APP\n", ""},
 	{"pods --sort-by=.status.phase --once -o name", 0, "pod/web-1\npod/web-0\n", ""},
 	{"pods --sort-by=.status.phase", 2, "", "--sort-by sorts a list, not the changes after it: add --once"},
+	{"pods --sort-by=.status.phase --once --resume x", 2, "", "--sort-by sorts a list, not the changes after it: add --once, and omit --resume"},
 	{"pods --color=always --once -o line", 0, "…\x1b[32mADDED\x1b[0m", ""},
 	{"pods --color=sometimes --once", 2, "", "expected auto, always or never"},
 	{"pods -q --once", 2, "", "use >/dev/null to hide the events"},
