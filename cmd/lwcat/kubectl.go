@@ -98,29 +98,43 @@ func (c *config) waitFor(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// aliases maps flag names that users may guess, for example from kubectl, to the names that lwcat uses.
-var aliases = map[string]string{"max-events": "count", "resource-version": "from", "v": "verbose", "events": "event", "ignore-not-found": "wait", "request-timeout": "timeout"}
+// aliases contains flag names that users may guess, for example from kubectl, each followed by the name that lwcat uses.
+var aliases = pairs{"max-events", "count", "resource-version", "from", "v", "verbose", "events", "event", "ignore-not-found", "wait", "request-timeout", "timeout"}
 
-// advice maps flags that lwcat does not have, most of them from kubectl, to advice for the error message.
-var advice = map[string]string{
-	"q":            "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
-	"type":         "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
-	"deletes-only": "use --event DELETED",
-	"only-deleted": "use --event DELETED",
-	"raw":          "use kubectl get --raw",
-	"f":            "lwcat only follows objects: use kubectl for manifests and logs",
-	"grep":         "use --where, for example --where metadata.labels.app=web, or pipe the output to grep",
-	"filter":       "use --where, for example --where 'status.phase==Pending'",
-	"since":        "use --from RESOURCEVERSION or --resume FILE",
+// advice contains flags that lwcat does not have, most of them from kubectl, each followed by advice for the error
+// message.
+var advice = pairs{
+	"q", "use >/dev/null to hide the events, or 2>/dev/null to hide the messages",
+	"type", "use --event ADDED, MODIFIED or DELETED for kinds of changes, or --types=Warning for Events",
+	"deletes-only", "use --event DELETED",
+	"only-deleted", "use --event DELETED",
+	"raw", "use kubectl get --raw",
+	"f", "lwcat only follows objects: use kubectl for manifests and logs",
+	"grep", "use --where, for example --where metadata.labels.app=web, or pipe the output to grep",
+	"filter", "use --where, for example --where 'status.phase==Pending'",
+	"since", "use --from RESOURCEVERSION or --resume FILE",
+}
+
+// pairs contains keys, each followed by its value. Unlike a map, it needs no code to fill it.
+type pairs []string
+
+// get returns the value of a key, or "".
+func (p pairs) get(key string) string {
+	for i := 0; i < len(p); i += 2 {
+		if p[i] == key {
+			return p[i+1]
+		}
+	}
+	return ""
 }
 
 // explainFlag improves the parser's error. For an unknown flag, it adds advice or a similar flag. For an invalid value,
 // it names the expected value.
 func explainFlag(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		expected := strings.NewReplacer(
+		expected := pairs{
 			"bool", "true or false", "int", "a number", "count", "a number", "duration", "a time with a unit, such as 30s or 5m", "stringSlice", "values separated by commas, without quotes",
-		).Replace(invalid.GetFlag().Value.Type())
+		}.get(invalid.GetFlag().Value.Type())
 		return fmt.Errorf("--%s is %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), expected)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
@@ -128,8 +142,8 @@ func explainFlag(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := unknown.GetSpecifiedName()
-	if advice[name] != "" {
-		return fmt.Errorf("%w: %s", err, advice[name])
+	if text := advice.get(name); text != "" {
+		return fmt.Errorf("%w: %s", err, text)
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })

@@ -165,7 +165,7 @@ func newRoot(c *config, status *status, terminal bool) *cobra.Command {
 	})
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(cmp.Or(aliases[name], name))
+		return pflag.NormalizedName(cmp.Or(aliases.get(name), name))
 	})
 	addCommands(root)
 	c.registerCompletions(root)

@@ -54,15 +54,23 @@ const (
 
 // complete contains the one-word conditions, which cannot be combined with other terms. "create" and "delete" are the
 // words of kubectl wait. "create" is a count, because lwcat raises it to the number of named objects.
-var complete = map[string]Condition{
-	"exists": {}, "create": {over: countOf, compare: ">=", Count: "1"}, "deleted": {over: noneOf}, "delete": {over: noneOf}, "rollout": {over: allOf, rollout: true},
+var complete = []oneWord{
+	{"exists", Condition{}}, {"create", Condition{over: countOf, compare: ">=", Count: "1"}}, {"deleted", Condition{over: noneOf}}, {"delete", Condition{over: noneOf}},
+	{"rollout", Condition{over: allOf, rollout: true}},
+}
+
+type oneWord struct {
+	word string
+	Condition
 }
 
 // Parse parses a condition.
 func Parse(text string) (*Condition, error) {
 	rest := strings.TrimSpace(text)
-	if whole, ok := complete[strings.ToLower(rest)]; ok {
-		return &whole, nil
+	for _, whole := range complete {
+		if whole.word == strings.ToLower(rest) {
+			return &whole.Condition, nil
+		}
 	}
 	c := &Condition{Plain: true, values: map[string]func(*lw.Object) lw.Value{}}
 	for over, word := range []string{"any ", "all ", "none "} { // in the order of the quantifiers

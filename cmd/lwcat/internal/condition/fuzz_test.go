@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +47,7 @@ func quantified(text string) bool {
 			return true
 		}
 	}
-	return slices.Contains(slices.Collect(maps.Keys(complete)), strings.ToLower(text))
+	return slices.ContainsFunc(complete, func(c oneWord) bool { return c.word == strings.ToLower(text) })
 }
 
 // holds reports whether a condition is valid, and whether it holds for a collection with one object.
