@@ -1,7 +1,6 @@
 package lw
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,9 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/internal/builtin"
-	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
 // ClientOptions configures a [Client]. The zero value is ready to use.
@@ -40,11 +36,17 @@ type ClientOptions struct {
 // Client lists and watches one resource over a [Transport]. It implements [ListerWatcher]. Its methods may be called
 // concurrently.
 type Client[T Keyed] struct {
+	collection collection
+	codec      Codec[T]
+	source     Source[T]
+}
+
+// collection contains the part of a Client that does not depend on the type of the objects. The compiler generates code
+// for each type of a Client, but only once for a collection, so this makes programs smaller.
+type collection struct {
 	transport Transport
 	resource  Resource
-	codec     Codec[T]
 	opts      ClientOptions
-	source    Source[T]
 	kind      atomic.Pointer[string] // kind of the lists, for example "PodList", or nil if unknown
 	listKind  atomic.Pointer[string] // kind of the last list of a custom resource, which its definition can choose freely
 }
@@ -73,11 +75,11 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if !opts.KeepManagedFields && raw.namesManagedFields() {
 		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
-	c := &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}
+	c := &Client[T]{collection: collection{transport: transport, resource: resource, opts: *opts}, codec: codec}
 	c.source.Name, _, _ = strings.Cut(resource.String(), "?") // without the query of Resource.Raw
 	c.source.StreamsLists, c.source.Identity = true, codec.Identity()
 	if kind := resource.builtinKind(); kind != "" {
-		c.kind.Store(&kind)
+		c.collection.kind.Store(&kind)
 	}
 	return c, nil
 }
@@ -98,19 +100,19 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions) *Page[T] {
 func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta, yield func(T, error) bool) {
 	var none T
 	trace := ContextTrace(ctx)
-	body, err := trace.open(ctx, c.transport, c.request(opts, false))
+	body, err := trace.open(ctx, c.collection.transport, c.collection.request(opts, false))
 	if err != nil {
-		c.forgetKind(err)
+		c.collection.forgetKind(err)
 		yield(none, err)
 		return
 	}
 	defer body.Close()
 	s := c.newDecoder(body, opts.progress)
 	defer s.Release()
-	item := Scanned{managed: c.opts.KeepManagedFields}
+	item := Scanned{managed: c.collection.opts.KeepManagedFields}
 	stopped := false
 	s.list(meta, &item, func() bool {
-		if err := c.checkItem(ctx, opts, meta, &item); err != nil {
+		if err := c.collection.checkItem(ctx, opts, meta, &item); err != nil {
 			return s.Fail(err)
 		}
 		trace.frame(Added, &item)
@@ -122,7 +124,7 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 		return
 	}
 	if s.Err() == nil {
-		if err := c.checkList(ctx, opts, meta); err != nil {
+		if err := c.collection.checkList(ctx, opts, meta); err != nil {
 			s.Fail(err)
 		}
 	}
@@ -135,12 +137,12 @@ func (c *Client[T]) list(ctx context.Context, opts *ListOptions, meta *ListMeta,
 // that a slow transfer does not count as idle. progress may be nil.
 func (c *Client[T]) newDecoder(body *Response, progress func()) decoder {
 	// NewClient rejects Protobuf in browsers. The second condition lets the linker omit the decoder from the WASM module.
-	if c.opts.Protobuf && runtime.GOOS != "js" {
-		d := newProtoDecoder(body, c.opts.MaxFrame, progress)
+	if c.collection.opts.Protobuf && runtime.GOOS != "js" {
+		d := newProtoDecoder(body, c.collection.opts.MaxFrame, progress)
 		d.redact = body.Redact
 		return d
 	}
-	s := newScanner(body, c.opts.MaxFrame, progress)
+	s := newScanner(body, c.collection.opts.MaxFrame, progress)
 	s.redact = body.Redact
 	return s
 }
@@ -174,9 +176,9 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		trace := ContextTrace(ctx)
-		body, err := trace.open(ctx, c.transport, c.request(&opts, true))
+		body, err := trace.open(ctx, c.collection.transport, c.collection.request(&opts, true))
 		if err != nil {
-			c.forgetKind(err)
+			c.collection.forgetKind(err)
 			yield(Event[T]{}, err)
 			return
 		}
@@ -186,7 +188,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Event
 		}
 		s := c.newDecoder(body, opts.progress)
 		defer s.Release()
-		scanned := Scanned{managed: c.opts.KeepManagedFields}
+		scanned := Scanned{managed: c.collection.opts.KeepManagedFields}
 		for {
 			scanned.body = nil // the buffer returns to the pool while Begin blocks
 			// Begin waits for the event. If nextEvent waited instead, each idle watch would need a larger stack.
@@ -210,7 +212,7 @@ func (c *Client[T]) nextEvent(ctx context.Context, s decoder, scanned *Scanned, 
 	}
 	trace.frame(eventType, scanned)
 	if eventType != errorEvent && !opts.SendInitialEvents { // checkStreamingList learns the kind of a streaming list
-		c.learnKind(scanned)
+		c.collection.learnKind(scanned)
 	}
 	event.Type = eventType
 	switch eventType {
@@ -220,7 +222,7 @@ func (c *Client[T]) nextEvent(ctx context.Context, s decoder, scanned *Scanned, 
 		event.ResourceVersion = string(scanned.ResourceVersion())
 		if scanned.initialEventsEnd {
 			event.Type = Synced
-			err = c.checkStreamingList(ctx, opts, scanned)
+			err = c.collection.checkStreamingList(ctx, opts, scanned)
 		}
 	case Added: // in a streaming list or after a reconnect, the caller may already hold the object
 		event.Object, err = c.decodeItem(opts, scanned)
@@ -236,7 +238,7 @@ func (c *Client[T]) nextEvent(ctx context.Context, s decoder, scanned *Scanned, 
 }
 
 // request builds the request for a list or for a watch.
-func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
+func (c *collection) request(opts *ListOptions, watch bool) *Request {
 	path, rawQuery := c.resource.path()
 	q := query(rawQuery)
 	if watch {
@@ -272,7 +274,7 @@ func (c *Client[T]) request(opts *ListOptions, watch bool) *Request {
 // accept returns the Accept header of a request. A watch must not accept the media type of a metadata list, because the
 // server would then send no events. The media type parameter drop (KEP-5958) makes new servers omit managedFields. The
 // header has at most 128 bytes, because a longer header would make browsers send a preflight request.
-func (c *Client[T]) accept(watch bool) string {
+func (c *collection) accept(watch bool) string {
 	accept := "application/json"
 	if c.opts.Protobuf {
 		accept = "application/vnd.kubernetes.protobuf"
@@ -287,197 +289,4 @@ func (c *Client[T]) accept(watch bool) string {
 		accept += ";drop=metadata.managedFields"
 	}
 	return accept
-}
-
-// A proxy may answer with a list of another collection, which would delete all objects from a store. The client detects
-// such a list by its kind. The kind of a built-in resource never changes. For a custom resource, the client remembers
-// the kind of the first list or watch event.
-//
-// A CustomResourceDefinition may be deleted and created again with another kind. The client therefore accepts a new
-// kind after a 404 for the collection, or if the server's resource list contains the new kind.
-
-const (
-	metadataKind    = "PartialObjectMetadataList"
-	metadataVersion = "meta.k8s.io/v1"
-)
-
-// builtinKind returns the kind of the resource's lists, for example "PodList", or "" if the resource is not built in.
-func (r *Resource) builtinKind() string {
-	if r.Raw != "" {
-		return ""
-	}
-	for b := range builtin.All() {
-		if b.Plural == r.Plural && b.Group == r.Group && b.Version == r.Version {
-			return b.Kind + "List"
-		}
-	}
-	return ""
-}
-
-// errWrongList reports a list of another resource.
-var errWrongList error = &jsonscan.SyntaxError{Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList}
-
-// checkItem returns an error if an item belongs to a list of another resource. It uses the list's kind and apiVersion
-// if they precede the items. A list of custom resources sends its kind after the items, so checkItem then infers the
-// kind from the item. A list of kind "List" may contain any items. If no kind is known yet and the caller has no objects
-// to lose, checkItem accepts every item.
-func (c *Client[T]) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
-	if meta.apiVersion != "" && !c.matchesVersion(meta) {
-		return errWrongList
-	}
-	if meta.kind != "" {
-		return c.checkKind(ctx, opts, meta.kind)
-	}
-	known, own := c.kind.Load(), item.bytes(item.kind)
-	switch {
-	case len(own) == 0 || known != nil && *known == "List":
-		return nil
-	case known == nil && !opts.replaces:
-		c.learnKind(item)
-		return nil
-	case known == nil || string(own)+"List" != *known:
-		if err := c.checkKind(ctx, opts, string(own)+"List"); err != nil {
-			return err
-		}
-	}
-	meta.owned = true
-	return nil
-}
-
-// checkList checks the apiVersion and kind of a complete list. It remembers the kind, so that later lists must have the
-// same kind. A CustomResourceDefinition can give its lists any kind, so the kinds of the items decide if they are known.
-func (c *Client[T]) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
-	if !c.matchesVersion(meta) {
-		return errWrongList
-	}
-	first := !opts.replaces && c.listKind.Load() == nil
-	if meta.kind != "" && (meta.owned || first) && c.resource.Raw == "" && c.resource.builtinKind() == "" {
-		c.listKind.Store(&meta.kind)
-	} else if err := c.checkKind(ctx, opts, meta.kind); err != nil {
-		return err
-	}
-	if c.kind.Load() == nil && meta.kind != metadataKind {
-		c.kind.Store(&meta.kind)
-	}
-	return nil
-}
-
-// matchesVersion reports whether a list's apiVersion fits the resource. A list at a raw path may have any apiVersion.
-// Only a client that requests metadata accepts a list of metadata.
-func (c *Client[T]) matchesVersion(meta *ListMeta) bool {
-	switch r := &c.resource; {
-	case meta.apiVersion == metadataVersion || meta.kind == metadataKind:
-		return c.opts.MetadataOnly && meta.apiVersion == metadataVersion && meta.kind == metadataKind
-	case r.Raw != "":
-		return true
-	case r.Group != "":
-		return meta.apiVersion == r.Group+"/"+r.Version
-	default:
-		return meta.apiVersion == r.Version
-	}
-}
-
-// checkKind returns nil if kind is the kind of the collection's lists. For a custom resource, it asks the server in two
-// cases: the kind differs from the known kind, or the kind is unknown and the list would replace objects that the
-// caller already has.
-func (c *Client[T]) checkKind(ctx context.Context, opts *ListOptions, kind string) error {
-	known, other := c.kind.Load(), c.listKind.Load()
-	switch {
-	case other != nil && *other == kind:
-		return nil
-	case !strings.HasSuffix(kind, "List"):
-		return errWrongList
-	case kind == metadataKind && c.opts.MetadataOnly, known != nil && *known == kind:
-		return nil
-	case known == nil && (!opts.replaces || c.resource.Raw != ""):
-		return nil
-	case c.resource.Raw != "" || c.resource.builtinKind() != "":
-		return errWrongList
-	}
-	if opts.charge != nil {
-		opts.charge()
-	}
-	confirmed, err := c.resource.discoverKind(ctx, c.transport)
-	switch {
-	case err != nil && known == nil && statusCode(err)/100 == 4 && faultOf(err) != overload:
-		// A server without discovery cannot confirm the kind, so the list is accepted.
-	case err != nil:
-		return err
-	case confirmed != kind:
-		return errWrongList
-	}
-	c.kind.Store(&kind)
-	c.listKind.Store(nil)
-	return nil
-}
-
-// maxDiscovery limits the size of a resource list in bytes, because a hostile server could send an endless one.
-const maxDiscovery = 8 << 20
-
-// discoverKind asks the server for the resource's kind, and returns the corresponding kind of lists. It returns "" if
-// the server does not have the resource.
-func (r *Resource) discoverKind(ctx context.Context, transport Transport) (string, error) {
-	path, _ := Resource{Group: r.Group, Version: r.Version}.path() // ends with a slash, without a plural
-	body, err := ContextTrace(ctx).open(ctx, transport, &Request{Path: strings.TrimSuffix(path, "/")})
-	if err != nil {
-		return "", err
-	}
-	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, maxDiscovery+1)) // one more byte shows that the list is too large
-	if err == nil && len(text) > maxDiscovery {
-		err = &jsonscan.SyntaxError{Offset: maxDiscovery, Expected: "a resource list of at most 8 MiB", Found: "a larger one", Err: ErrTooLarge}
-	}
-	if err != nil {
-		return "", err
-	}
-	document, err := ParseValue(text)
-	if err != nil {
-		return "", err
-	}
-	for resource := range document.Get("resources").Elements() {
-		if resource.Get("name").String() == r.Plural {
-			return resource.Get("kind").String() + "List", nil
-		}
-	}
-	return "", nil
-}
-
-// checkStreamingList is like checkList, but for a streaming list. It uses the kind and apiVersion of the bookmark at the
-// end of the list. In an empty list, only this bookmark shows to which collection the list belongs.
-func (c *Client[T]) checkStreamingList(ctx context.Context, opts *ListOptions, bookmark *Scanned) error {
-	known, own := c.kind.Load(), cmp.Or(bookmark.endKind, string(bookmark.bytes(bookmark.kind)))
-	if own == "" || c.opts.MetadataOnly || known != nil && *known == "List" {
-		return nil
-	}
-	if version := string(bookmark.bytes(bookmark.apiVersion)); version != "" && !c.matchesVersion(&ListMeta{apiVersion: version}) {
-		return errWrongList
-	}
-	if err := c.checkKind(ctx, opts, own+"List"); err == errWrongList {
-		return &jsonscan.SyntaxError{Expected: "a streaming list of this resource", Found: "an object of kind " + shorten([]byte(own)), Err: ErrNotList}
-	} else if err != nil {
-		return err
-	}
-	c.learnKind(bookmark)
-	return nil
-}
-
-// learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list. A
-// later list of another kind must not replace the stream's objects.
-func (c *Client[T]) learnKind(o *Scanned) {
-	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
-		return
-	}
-	if r := &c.resource; r.Raw == "" && c.matchesVersion(&ListMeta{apiVersion: string(o.bytes(o.apiVersion))}) {
-		kind := string(o.bytes(o.kind)) + "List"
-		c.kind.Store(&kind)
-	}
-}
-
-// forgetKind forgets the collection's kind if err shows that the server no longer has the collection. The collection
-// may be created again with another kind.
-func (c *Client[T]) forgetKind(err error) {
-	if statusCode(err) == 404 && c.resource.builtinKind() == "" {
-		c.kind.Store(nil)
-		c.listKind.Store(nil)
-	}
 }

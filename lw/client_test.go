@@ -230,12 +230,12 @@ func TestRequests(t *testing.T) {
 		require.Equal(t, []string{c.want}, s.requests)
 	}
 	s := &scriptedTransport{}
-	request := s.client(t, Pods("n")).request(&ListOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond}, true)
+	request := s.client(t, Pods("n")).collection.request(&ListOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond}, true)
 	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Accept: "application/json;drop=metadata.managedFields", Watch: true}, request)
 	for timeout, want := range map[time.Duration]string{0: "", 1: "&timeoutSeconds=1", 2 * time.Second: "&timeoutSeconds=2", 2*time.Second + 1: "&timeoutSeconds=3"} {
-		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).request(&ListOptions{Timeout: timeout}, true).Query)
+		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).collection.request(&ListOptions{Timeout: timeout}, true).Query)
 	}
-	require.Equal(t, "pretty=false", s.client(t, Pods("")).request(&ListOptions{}, false).Query, "the request must disable the indentation that browsers get by default")
+	require.Equal(t, "pretty=false", s.client(t, Pods("")).collection.request(&ListOptions{}, false).Query, "the request must disable the indentation that browsers get by default")
 }
 
 func TestEscapeKeepsUnreservedCharacters(t *testing.T) {
@@ -256,9 +256,9 @@ func TestAccept(t *testing.T) {
 		return c
 	}
 	whole := client(&ClientOptions{KeepManagedFields: true})
-	require.Equal(t, "application/json", whole.request(&ListOptions{}, false).Accept)
+	require.Equal(t, "application/json", whole.collection.request(&ListOptions{}, false).Accept)
 	metadata := client(&ClientOptions{MetadataOnly: true})
-	list, watch := metadata.request(&ListOptions{}, false).Accept, metadata.request(&ListOptions{}, true).Accept
+	list, watch := metadata.collection.request(&ListOptions{}, false).Accept, metadata.collection.request(&ListOptions{}, true).Accept
 	require.Equal(t, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;drop=metadata.managedFields", list)
 	require.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;drop=metadata.managedFields", watch)
 	require.Less(t, len(list), 128)

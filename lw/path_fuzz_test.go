@@ -86,8 +86,8 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		watch := client.request(&ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion}, true)
-		list := client.request(&ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion, Continue: token}, false)
+		watch := client.collection.request(&ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion}, true)
+		list := client.collection.request(&ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion, Continue: token}, false)
 		wanted := map[string]string{"labelSelector": labels, "fieldSelector": resource.fieldSelector(fields), "resourceVersion": resourceVersion}
 		requireRequest(t, list, resource, wanted, map[string]string{"continue": token, "pretty": "false"})
 		requireRequest(t, watch, resource, wanted, map[string]string{"watch": "1", "allowWatchBookmarks": "true"})
