@@ -88,8 +88,10 @@ test('the module repeats a request that has failed before it was loaded', async 
   const server = await serve(t), ahead = new Ahead(), client = recorder()
   server.status = 403
   const { spec } = specOf({ server: server.url, resource: 'pods', streamingLists: false })
+  const fetched = t.mock.method(globalThis, 'fetch')
   ahead.request(spec)
-  await until(() => server.requests.length === 1)
+  await fetched.mock.calls[0].result // otherwise the module could take the request before it has failed
+  assert.equal(server.requests.length, 1)
   server.status = 200 // for example because the user has signed in
   const engine = await Engine.load(module, ahead)
   t.after(new Host(engine).open(spec, client))
