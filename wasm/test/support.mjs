@@ -27,12 +27,19 @@ const { setTimeout } = globalThis // tests may mock the global function
 const LONGEST = 100_000 // maximum waiting time in ms, for a busy machine; shorter than node's --test-timeout, so that the error names the condition
 
 /**
- * Waits until `holds` returns true. After LONGEST, it rejects with an error that contains the source of `holds`.
+ * Waits until `holds` returns true. After LONGEST, it rejects with an error that contains the source of `holds`. It returns how
+ * long it has waited in ms, without the time during which a busy machine did not run this process.
  */
 export async function until(holds) {
-  for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
-    if (performance.now() > deadline) throw new Error(`still false after ${LONGEST / 1000} s: ${holds}`)
+  let waited = 0
+  for (let last = performance.now(), deadline = last + LONGEST; !await holds();) {
+    if (last > deadline) throw new Error(`still false after ${LONGEST / 1000} s: ${holds}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const now = performance.now()
+    waited += Math.min(now - last, 100)
+    last = now
   }
+  return waited
 }
 
 /**
