@@ -102,6 +102,7 @@ func (r ReadYourWrites) NewClient(config *rest.Config, opts client.Options) (cli
 	opts.HTTPClient = cmp.Or(opts.HTTPClient, reads.http)
 	c := &consistentClient{
 		reads: reads, timeout: cmp.Or(r.Timeout, 10*time.Second), uncached: map[schema.GroupVersionKind]bool{}, unstructured: opts.Cache.Unstructured,
+		healthyTimeout: healthyTimeout, askAfter: askAfter,
 	}
 	var err error
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), opts.HTTPClient); err != nil {
@@ -132,6 +133,8 @@ type consistentClient struct {
 	timeout      time.Duration
 	uncached     map[schema.GroupVersionKind]bool // kinds that the client reads from the server
 	unstructured bool                             // the client reads unstructured objects from the cache
+
+	healthyTimeout, askAfter time.Duration // the constants of these names, except in tests
 }
 
 // DeleteAllOf implements [client.Writer]. It returns [ErrDeleteAllOf], except for a dry run.
@@ -237,11 +240,11 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 		left, ask := c.timeout-now.Sub(began), false
 		if state.Phase == lw.Live {
 			healthy := min(now.Sub(began), now.Sub(state.Since))
-			left = min(left, healthyTimeout-healthy)
+			left = min(left, c.healthyTimeout-healthy)
 			// Only the server can settle a write whose result is unknown. After askAfter, wait also asks the server
 			// about other writes. For example, the informer receives no event if the object does not match the
 			// informer's selector.
-			ask = !w.asked && now.Sub(asked) >= askAfter && (w.unknown() || healthy >= askAfter)
+			ask = !w.asked && now.Sub(asked) >= c.askAfter && (w.unknown() || healthy >= c.askAfter)
 		}
 		switch {
 		case left <= 0 || ctx.Err() != nil:

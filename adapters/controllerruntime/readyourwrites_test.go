@@ -71,11 +71,14 @@ func TestDeletionDuringOutage(t *testing.T) {
 
 var jsonOnly = rest.ContentConfig{ContentType: "application/json"} // lwtest serves no protobuf
 
-// startClient returns a client from [ReadYourWrites] that reads from a cache of this package.
+// startClient returns a client from [ReadYourWrites] that reads from a cache of this package. Its time limits are long,
+// because a busy machine can deliver an event late.
 func startClient(t *testing.T, server *lwtest.Server, opts cache.Options, reads client.CacheOptions) client.Client {
 	reads.Reader = startCache(t, server, opts)
 	c, err := ReadYourWrites{}.NewClient(&rest.Config{Host: server.URL, QPS: -1, ContentConfig: jsonOnly}, client.Options{Cache: &reads})
 	require.NoError(t, err)
+	patient := c.(*consistentClient)
+	patient.timeout, patient.healthyTimeout, patient.askAfter = 2*time.Minute, 2*time.Minute, 2*time.Minute
 	return c
 }
 
@@ -152,6 +155,7 @@ func TestWriteOutsideOfSelector(t *testing.T) {
 		&corev1.Pod{}:       {Field: fields.OneTermEqualSelector("spec.nodeName", "n1")},
 		&corev1.Secret{}:    {Field: fields.OneTermEqualSelector("metadata.name", "b")},
 	}}, client.CacheOptions{})
+	c.(*consistentClient).askAfter = askAfter
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
 	for object, want := range map[client.Object]int{configMap("a"): 0, secret: 0, &corev1.Pod{ObjectMeta: secret.ObjectMeta}: 1} {
 		require.True(t, apierrors.IsNotFound(c.Get(t.Context(), key, object.DeepCopyObject().(client.Object))))
