@@ -57,6 +57,20 @@ func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errors.String()
 }
 
+// timedOut runs the program with --timeout 1h, and ends it as if the hour had passed when ready returns true for its
+// output. A shorter timeout could end the run before a busy machine has done what the test checks.
+func timedOut(t *testing.T, terminal bool, ready func(stdout, stderr string) bool, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var out, errors lockedBuffer
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, args, &out, &errors, terminal) }()
+	eventually(t, "the output before the timeout", func() bool { return ready(out.String(), errors.String()) })
+	cancel(errTimeout)
+	return <-done, out.String(), errors.String()
+}
+
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
