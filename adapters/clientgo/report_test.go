@@ -28,11 +28,11 @@ import (
 // outage is a server failure that an informer has to survive.
 type outage struct {
 	lists bool                      // whether the server has no streaming lists
-	late  bool                      // whether the outage begins after the first list; the server then closes all watches
+	late  bool                      // whether the outage begins after the first list; unless act is set, the server then closes all watches
 	match func(lwtest.Request) bool // failing requests; nil means all
-	times int                       // number of failing requests, or -1 if requests fail until the informer reports an error
+	times int                       // number of failing requests, or -1 if requests fail until the informer reports an error or warns
 	fault lwtest.Fault
-	act   func(*lwtest.Server) // causes the outage, instead of fault
+	act   func(*lwtest.Server) // causes the outage and ends all watches, instead of fault
 
 	reports string // reported errors without repetitions, both in calls to the watch error handler and in the log
 	warns   bool   // whether client-go logs the outage as a warning of level 0
@@ -65,9 +65,9 @@ var outages = map[string]outage{
 	"watch 410":                      {late: true, times: 1, match: isWatch, fault: refuse(410, "Expired"), reports: "Expired", informs: true},
 	"410 event in a watch":           {late: true, times: 1, match: isWatch, fault: lwtest.Expire(0), informs: true},
 	"watch reset before response":    {late: true, times: 1, match: isWatch, fault: hangUp},
-	"watch truncated":                {late: true, times: 1, match: isWatch, fault: truncated, informs: true, warns: true},
-	"watch malformed":                {late: true, times: 1, match: isWatch, fault: garbage(0), informs: true, warns: true},
-	"expired while the watch is off": {late: true, times: 1, act: func(s *lwtest.Server) { putNode(s); s.Compact() }, informs: true},
+	"watch truncated":                {late: true, times: -1, match: isWatch, fault: truncated, informs: true, warns: true},
+	"watch malformed":                {late: true, times: -1, match: isWatch, fault: garbage(0), informs: true, warns: true},
+	"expired while the watch is off": {late: true, times: 1, act: func(s *lwtest.Server) { putNode(s); s.Compact(); s.CloseWatches() }, informs: true},
 	"reset":                          {late: true, times: 1, act: (*lwtest.Server).DropConnections},
 	"server is restarted":            {late: true, times: 1, act: func(s *lwtest.Server) { s.Close(); _ = s.Restart() }},
 }
@@ -208,12 +208,17 @@ func (o *outage) run(t *testing.T, name string, create func(cache.ListerWatcher)
 		putPod(t, server, "first", "n1") // client-go relists after a short watch without an event
 		require.Eventually(t, func() bool { return len(informer.GetStore().List()) == 1 }, time.Minute, 5*time.Millisecond, name)
 		repair = outage()
-		server.CloseWatches()
+		if o.act == nil { // otherwise the informer may have reconnected, and client-go would warn about a second watch that is so short
+			server.CloseWatches()
+		}
+		if o.warns { // because of an event that is in the watch from its start; client-go warns only if the watch ends within a second
+			putPod(t, server, "early", "n1")
+		}
 	}
 	failed := func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return int(failures.Load()) >= o.times && (o.times > 0 || len(reports) > 0)
+		return int(failures.Load()) >= o.times && (o.times > 0 || len(reports) > 0 || o.warns && len(information) > 0)
 	}
 	require.Eventually(t, failed, time.Minute, 5*time.Millisecond, name)
 	repair()
