@@ -117,10 +117,12 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 }
 
 // follow sends events and bookmarks until the watch ends. It reads the log at least once, even after the deadline,
-// because a watch may start late on a busy machine, and must still report the changes that happened before.
+// because a watch may start late on a busy machine, and must still report the changes that happened before. For the same
+// reason, it sends a bookmark that was due before the deadline.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
-	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
+	for began, late := false, false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline) || !late && nextBookmark.Before(w.deadline)); began = true {
+		late = !time.Now().Before(w.deadline)
 		frames, changed, err := w.read()
 		if err != nil {
 			return // without an ERROR event, like kube-apiserver
