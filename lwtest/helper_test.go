@@ -16,7 +16,7 @@ import (
 )
 
 // testTimeout is the maximum time that a test waits for one event.
-const testTimeout = 10 * time.Second
+const testTimeout = time.Minute
 
 func start(t testing.TB, opts *Options) *Server {
 	t.Helper()

@@ -125,7 +125,7 @@ func TestKeepFreesDeletedObjects(t *testing.T) {
 		Keep(ctx, path, store, origin, func(o *lw.Object) string { saved <- struct{}{}; return o.Raw() }, time.Millisecond, func(error) {})
 	}()
 	<-saved
-	require.Eventually(t, func() bool { _, err := os.Stat(path); return err == nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(path); return err == nil }, time.Minute, time.Millisecond)
 	require.NoError(t, os.RemoveAll(filepath.Dir(path))) // later saves fail
 	put("web-1", false)
 	put("web-2", false)
@@ -137,7 +137,7 @@ func TestKeepFreesDeletedObjects(t *testing.T) {
 		default:
 			return false
 		}
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	cancel()
 	<-done
 	runtime.KeepAlive(store)

@@ -44,7 +44,7 @@ func connect(t *testing.T, script ...faults.Fault) *ends {
 	require.NoError(t, err)
 	close(connected)
 	for _, conn := range []*net.TCPConn{e.client, e.server} {
-		require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	}
 	t.Cleanup(func() {
 		proxy.Close()

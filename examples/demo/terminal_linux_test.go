@@ -68,7 +68,7 @@ func TestURLStaysBelowTheOutputOfLwcat(t *testing.T) {
 	var received string
 	waitFor := func(text string) {
 		buffer := make([]byte, 4096)
-		require.NoError(t, output.SetReadDeadline(time.Now().Add(10*time.Second)))
+		require.NoError(t, output.SetReadDeadline(time.Now().Add(time.Minute)))
 		for shown(received) != text {
 			n, err := output.Read(buffer)
 			require.NoError(t, err, "the terminal shows %q", shown(received))

@@ -134,7 +134,7 @@ func (w *watch) next(t *testing.T) string {
 // eventuallyOpen blocks until the server has n open connections.
 func (s *scene) eventuallyOpen(t *testing.T, n int32) {
 	t.Helper()
-	require.Eventually(t, func() bool { return s.open.Load() == n }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return s.open.Load() == n }, time.Minute, 5*time.Millisecond)
 }
 
 // identity sends a request and returns the client's identity and address as seen by the server.

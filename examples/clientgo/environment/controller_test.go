@@ -46,26 +46,26 @@ func patches(r lwtest.Request) bool { return r.Method == http.MethodPatch }
 func TestLabelsNamespace(t *testing.T) {
 	server := start(t)
 	create(t, server, `{"metadata":{"name":"shop"}}`)
-	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
+	require.Eventually(t, labeled(server, "shop"), time.Minute, time.Millisecond)
 }
 
 func TestKeepsExistingLabel(t *testing.T) {
 	server := start(t)
 	create(t, server, `{"metadata":{"name":"shop","labels":{"environment":"production"}}}`)
 	create(t, server, `{"metadata":{"name":"blog"}}`) // once "blog" is labeled, the controller has handled "shop"
-	require.Eventually(t, labeled(server, "blog"), 10*time.Second, time.Millisecond)
+	require.Eventually(t, labeled(server, "blog"), time.Minute, time.Millisecond)
 	require.Len(t, server.Requests(patches), 1)
 }
 
 func TestLabelsNamespaceAfterOutage(t *testing.T) {
 	server := start(t)
 	create(t, server, `{"metadata":{"name":"shop"}}`)
-	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
+	require.Eventually(t, labeled(server, "shop"), time.Minute, time.Millisecond)
 
 	server.Close()
 	create(t, server, `{"metadata":{"name":"blog"}}`) // created while no watch is open
 	require.NoError(t, server.Restart())              // a restart makes all older resourceVersions expire
-	require.Eventually(t, labeled(server, "blog"), 30*time.Second, time.Millisecond)
+	require.Eventually(t, labeled(server, "blog"), time.Minute, time.Millisecond)
 }
 
 func TestRetriesRejectedPatch(t *testing.T) {
@@ -74,6 +74,6 @@ func TestRetriesRejectedPatch(t *testing.T) {
 		http.Error(w, "the object has been modified", http.StatusConflict)
 	})
 	create(t, server, `{"metadata":{"name":"shop"}}`)
-	require.Eventually(t, labeled(server, "shop"), 10*time.Second, time.Millisecond)
+	require.Eventually(t, labeled(server, "shop"), time.Minute, time.Millisecond)
 	require.Len(t, server.Requests(patches), 3)
 }
