@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -107,7 +108,8 @@ func TestEverythingPrintsOnlyLaterObjectsWithWatchOnly(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("old"))
 	r := follow(t, "", "-s", server.URL, "everything", "--watch-only", "-o", "name", "-v")
-	eventually(t, "all watches", func() bool { return len(server.Open(lwtest.Watches)) >= 9 })
+	answered := regexp.MustCompile(`< \S*/configmaps\?\S*\bwatch=\S*: response`)
+	eventually(t, "the response to the watch", func() bool { return answered.MatchString(r.errs.String()) })
 	create(t, server, "configmaps", named("new"))
 	eventually(t, "the new object", func() bool { return strings.Contains(r.out.String(), "new") })
 	require.Equal(t, "configmap/new\n", r.out.String())
