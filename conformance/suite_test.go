@@ -87,7 +87,8 @@ func TestKillsChildProcesses(t *testing.T) {
 		ended <- err
 	}()
 	c := &client{
-		Name: "driver", Run: []string{"sh", "-c", `sleep 600 >"$FIFO" & "$DRIVER" "$@"; true`, "sh"},
+		// The shell opens the pipe itself, because on a busy machine the trial could end before the child process had opened it.
+		Name: "driver", Run: []string{"sh", "-c", `exec 3>"$FIFO"; sleep 600 & exec 3>&-; "$DRIVER" "$@"; true`, "sh"},
 		Env: []string{"FIFO=" + fifo, "DRIVER=" + os.Args[0], isDriver + "=correct"},
 	}
 	r, err := (&settings{hostileFor: time.Second}).try(t.Context(), named(t, "listing"), c)
