@@ -95,6 +95,21 @@ func (b comparison) see(r *running, text string) {
 	}))
 }
 
+// prints waits until the command's stdout contains text or the command has exited. It reports whether stdout contains text.
+// On a busy machine, a watch of kubectl may end before the change that the test makes.
+func (b comparison) prints(r *running, text string) bool {
+	b.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(r.printed(), text); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-r.ended:
+			return strings.Contains(r.printed(), text)
+		default:
+			require.True(b, time.Now().Before(end), "%q is missing: stdout is %q, stderr is %q", text, r.printed(), r.stderr())
+		}
+	}
+	return true
+}
+
 // ends waits until the command exits and returns its exit code.
 func (b comparison) ends(r *running) int {
 	b.Helper()
@@ -119,10 +134,13 @@ func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b.create("after-the-timeout")
 	b.see(ours, "configmap/after-the-timeout")
 
-	theirs = b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
-	b.see(theirs, "configmap/first")
-	b.create("before-the-kill")
-	b.see(theirs, "configmap/before-the-kill") // proves that kubectl's watch is open
+	for open, try := false, 0; !open; try++ { // the event proves that kubectl's watch is open
+		theirs = b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
+		b.see(theirs, "configmap/first")
+		name := fmt.Sprint("before-the-kill-", try)
+		b.create(name)
+		open = b.prints(theirs, "configmap/"+name)
+	}
 	b.Kill()
 	require.Zero(t, b.ends(theirs), "kubectl must exit with code 0 even if the server is killed")
 	t.Logf("kubectl's stderr after the server was killed: %q", theirs.stderr())
@@ -143,15 +161,17 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
 	// Without --output-watch-events, kubectl prints a deletion like a change. With -o name, kubectl ignores this flag.
-	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
-	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
-	for _, r := range []*running{ours, theirs, typed} {
-		b.see(r, "first")
+	ours := b.start(b.command("cm", "-o", "jsonl"))
+	b.see(ours, "first")
+	for open := false; !open; {
+		theirs, typed := b.start(b.kubectl("get", "cm", "-w", "-o", "name")), b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
+		b.see(theirs, "first")
+		b.see(typed, "first")
+		b.write(http.MethodDelete, "/api/v1/namespaces/default/configmaps/first", "")
+		b.see(ours, `{"type":"DELETED"`)
+		open = b.prints(theirs, "configmap/first\nconfigmap/first\n") && b.prints(typed, "DELETED ")
+		b.create("first")
 	}
-	b.write(http.MethodDelete, "/api/v1/namespaces/default/configmaps/first", "")
-	b.see(ours, `{"type":"DELETED"`)
-	b.see(theirs, "configmap/first\nconfigmap/first\n")
-	b.see(typed, "DELETED ")
 
 	// kubectl does not mark the end of a YAML document. A reader must wait for the separator that precedes the next
 	// document.
@@ -161,7 +181,7 @@ func TestKubectlComparedWithLwcat(t *testing.T) {
 	require.Zero(t, b.ends(theirDocs))
 	require.NotContains(t, theirDocs.printed(), "...\n")
 
-	theirs = b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
+	theirs := b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
 	require.Equal(t, 1, b.ends(theirs))
 	require.Equal(t, 3, b.ends(b.start(b.command("cm/second", "--until", "data.k=v", "--timeout", "1s"))))
 	help, err := b.kubectl("get", "--help").Output()
