@@ -160,9 +160,15 @@ func tryEvents(t *testing.T, w *watched) {
 }
 
 func tryPings(t *testing.T, w *watched) {
-	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=3")
+	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=60")
 	var pongs []string
-	conn.SetPongHandler(func(data string) error { pongs = append(pongs, data); return nil })
+	conn.SetPongHandler(func(data string) error {
+		if pongs = append(pongs, data); len(pongs) < 2 {
+			return nil
+		}
+		goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
+		return conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(messageTimeout))
+	})
 	conn.SetPingHandler(func(string) error { return errors.New("the server sent a ping") })
 	require.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte("ignored")))
 	require.NoError(t, conn.WriteMessage(websocket.BinaryMessage, []byte("also ignored")))
