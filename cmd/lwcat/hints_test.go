@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -56,8 +57,16 @@ func secure(t *testing.T, handler http.Handler, notBefore, notAfter time.Duratio
 
 func file(t *testing.T, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+	writeProgram(t, path, text)
 	return path
+}
+
+// writeProgram writes a file that may be a program. A child process that another test is starting must not inherit the
+// open file, because the kernel refuses to run a program while a process has it open for writing.
+func writeProgram(t *testing.T, path, text string) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 }
 
 func TestCertificateHints(t *testing.T) {

@@ -54,7 +54,7 @@ func newSecretsFixture(t *testing.T) *secretsFixture {
 // input writes a file for lwcat to read, and returns its path.
 func (v *secretsFixture) input(name, text string) string {
 	path := filepath.Join(v.inputs, name)
-	require.NoError(v.t, os.WriteFile(path, []byte(text), 0o700))
+	writeProgram(v.t, path, text)
 	return path
 }
 
