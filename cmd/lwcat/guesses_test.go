@@ -284,10 +284,13 @@ func TestWaitFailsWithoutObject(t *testing.T) {
 		"/api/v1/namespaces/x/pods/none": exitTimeout,
 	} {
 		t.Run(args, func(t *testing.T) {
-			t.Parallel() // each run waits three seconds, so that even a busy machine has listed the objects
-			code, _, errs := lwcat(t, append([]string{"-s", server.URL, "--wait", "--timeout", "3s"}, strings.Fields(args)...)...)
+			t.Parallel()
+			ready := func(out, errs string) bool {
+				return watchAnswered.MatchString(errs) && (out != "" || want == exitTimeout)
+			}
+			code, _, errs := timedOut(t, false, ready, append([]string{"-s", server.URL, "--wait", "--timeout", "1h", "-v"}, strings.Fields(args)...)...)
 			require.Equal(t, want, code, errs)
-			require.Equal(t, want == exitTimeout, strings.Contains(errs, "timed out after 3s waiting for the server and the resources"), errs)
+			require.Equal(t, want == exitTimeout, strings.Contains(errs, "timed out after 1h0m0s waiting for the server and the resources"), errs)
 		})
 	}
 }
