@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
@@ -265,7 +266,7 @@ func (c *consistentClient) wait(ctx context.Context, f *follower, key client.Obj
 func (c *consistentClient) ask(ctx context.Context, f *follower, key client.ObjectKey, number uint64, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	list, err := c.list(ctx, f, key.Namespace, "metadata.name="+key.Name)
+	list, err := c.list(ctx, f, key.Namespace, fields.OneTermEqualSelector("metadata.name", key.Name).String())
 	if err != nil {
 		return
 	}

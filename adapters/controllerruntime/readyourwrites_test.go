@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -173,6 +174,25 @@ func TestWriteOutsideOfSelector(t *testing.T) {
 	object.Labels = map[string]string{"tier": "db"}
 	require.NoError(t, c.Update(t.Context(), object))
 	require.True(t, apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(object), object)))
+}
+
+// A name may contain characters that have a meaning in a field selector.
+func TestAsksForAnyName(t *testing.T) {
+	server := startServer(t)
+	define(t, server, "roles.rbac.authorization.k8s.io", "Role")
+	c := startClient(t, server, cache.Options{}, client.CacheOptions{})
+	c.(*consistentClient).askAfter = time.Millisecond
+	require.NoError(t, c.List(t.Context(), &rbacv1.RoleList{}))
+	server.StallWatches(true)
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a=b,c"}}
+	require.NoError(t, c.Create(t.Context(), role))
+	read := make(chan error, 1)
+	go func() { read <- c.Get(t.Context(), client.ObjectKeyFromObject(role), &rbacv1.Role{}) }()
+	require.Eventually(t, func() bool {
+		return len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("fieldSelector") == `metadata.name=a\=b\,c` })) > 0
+	}, time.Minute, time.Millisecond)
+	server.StallWatches(false)
+	require.NoError(t, <-read)
 }
 
 // TestReadWithInformersForOneNamespaceAndAllOthers writes in a namespace with its own informer. controller-runtime
