@@ -167,8 +167,8 @@ func (m *machine) event(now moment, r *response) (meaning, error) {
 			m.heard = now
 			return nothing, nil
 		}
-		// m.owed is a change that the watch must still deliver. Until then, the server may have been rebuilt without that
-		// change, so the watch is not live yet.
+		// The watch must still deliver the change m.owed. The server may have been rebuilt without that change, so the watch
+		// is not live before its first event.
 		if m.owed != "" {
 			return nothing, nil
 		}
