@@ -73,16 +73,24 @@ func (o *outputOptions) validate() (err error) {
 // columns reports whether the output shows the server's columns.
 func (o *outputOptions) columns() bool { return o.name == "table" || o.name == "wide" }
 
-// sort sorts the events of lists by the order of the resources, and then by the field in --sort-by, even across
-// namespaces. Objects without the field come first, as in kubectl. Without --sort-by, it sorts them by the order of the
-// collections.
+// sort sorts the events of lists by the order of the collections. With --sort-by, it sorts the objects of each resource by
+// the field, even across namespaces, and keeps the order of the resources. Objects without the field come first, as in
+// kubectl.
 func (o *outputOptions) sort(events []output.Event) {
+	first := map[string]int{} // the order of the first collection of each resource
+	for i := range events {
+		e := &events[i]
+		if order, ok := first[e.Resource]; !ok || e.Order < order {
+			first[e.Resource] = e.Order
+		}
+	}
 	slices.SortStableFunc(events, func(a, b output.Event) int {
 		order := cmp.Compare(a.Order, b.Order)
-		if o.sortPath == nil || order != 0 && a.Resource != b.Resource {
+		if o.sortPath == nil {
 			return order
 		}
-		return cmp.Or(jsonpath.Compare(o.sortPath.First(a.Object.Get("")).String(), o.sortPath.First(b.Object.Get("")).String()), order)
+		return cmp.Or(cmp.Compare(first[a.Resource], first[b.Resource]),
+			jsonpath.Compare(o.sortPath.First(a.Object.Get("")).String(), o.sortPath.First(b.Object.Get("")).String()), order)
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lwtest"
@@ -133,6 +135,25 @@ func TestSortsAcrossNamespaces(t *testing.T) {
 	code, out, errs := lwcat(t, "-s", server.URL, "svc,cm", "-n", "x,y", "--once", "--sort-by", "metadata.name", "-o", "name")
 	require.Equal(t, exitDone, code, errs)
 	require.Equal(t, "service/a\nservice/b\nservice/c\nconfigmap/a\nconfigmap/b\nconfigmap/c\n", out)
+}
+
+// Arguments such as "cm/c svc/a cm/b" name another resource between two objects of the same resource.
+func TestSortsObjectsOfMixedArguments(t *testing.T) {
+	path, err := jsonpath.ParsePath("metadata.name")
+	require.NoError(t, err)
+	var events []output.Event
+	for i, name := range []string{"configmaps/c", "services/a", "configmaps/b"} {
+		resource, name, _ := strings.Cut(name, "/")
+		object, err := lw.ParseObject([]byte(named(name)))
+		require.NoError(t, err)
+		events = append(events, output.Event{Resource: resource, Order: i, Object: object})
+	}
+	(&outputOptions{sortPath: path}).sort(events)
+	var names string
+	for _, e := range events {
+		names += e.Resource + "/" + e.Object.GetName() + " "
+	}
+	require.Equal(t, "configmaps/b configmaps/c services/a ", names)
 }
 
 type line struct {
