@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,10 +33,16 @@ func (c *config) useKubectl() error {
 
 // commandLine returns the command line without the token, because messages may end up in the log of a job.
 func (c *config) commandLine() string {
-	return tokenFlag.ReplaceAllString(strings.Join(c.args, " "), "--token …")
+	args := slices.Clone(c.args)
+	for i, arg := range args {
+		if i > 0 && c.args[i-1] == "--token" {
+			args[i] = "…" // may contain spaces, for example "Bearer …"
+		} else if strings.HasPrefix(arg, "--token=") {
+			args[i] = "--token …"
+		}
+	}
+	return strings.Join(args, " ")
 }
-
-var tokenFlag = regexp.MustCompile(`--token[= ][^ ]*`)
 
 // fromKubectl converts arguments in kubectl's form, for example "get pods web-0" to "pods/web-0". As in kubectl, "get"
 // lists once unless -w is set, and "wait" and "rollout status" print only the result.

@@ -99,6 +99,10 @@ func TestAdviceShowsNoToken(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, errs, want)
 	}
+	for _, args := range [][]string{{"logs", "web-0", "--token", "Bearer s3cr3t"}, {"logs", "web-0", "--token=Bearer s3cr3t"}} {
+		_, _, errs := lwcat(t, args...)
+		require.Contains(t, errs, "use kubectl logs web-0 --token …\n")
+	}
 }
 
 // TestSecretsAreNotWritten checks recordings, resume files and all other files that lwcat writes. Other users must not
