@@ -54,6 +54,7 @@ type checker struct {
 	word      time.Time     // time at which the engine last received bytes, or the caller last returned control to it
 	limit     time.Duration // maximum time without data before the engine must end the current request
 	owed      int64         // revision of the object that the latest check has returned; a watch is live only after it
+	checkedAt time.Time     // time at which the latest check ended
 	restores  int           // number of restored backups that reset the revision counter
 	fair      time.Time     // time at which the faults stopped
 	settled   time.Time     // when the store first had the server's state after the faults stopped

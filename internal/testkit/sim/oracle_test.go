@@ -152,14 +152,14 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 		return verdict{relist: no, spread: healthy}
 	case cleanEnd:
 		o.faults = 0
-		return o.judgeEnd(healthy)
+		return o.judgeEnd(now, healthy)
 	case garbled:
 		return o.judgeFault()
 	}
 	return o.judgeRejection(o.conn.rejection)
 }
 
-func (o *oracle) judgeEnd(healthy maybe) verdict {
+func (o *oracle) judgeEnd(now time.Time, healthy maybe) verdict {
 	if healthy == yes {
 		o.short = 0
 	} else if o.shortAtMost++; o.conn.sent == 0 {
@@ -167,7 +167,9 @@ func (o *oracle) judgeEnd(healthy maybe) verdict {
 	}
 	v := verdict{relist: no, spread: healthy}
 	switch {
-	case healthy != no && o.check.owed > o.check.claim.revision: // like a silent watch, if several watches close without the change
+	// The server may have been rebuilt, as after a silent watch. The engine counts the time since the last event, which may
+	// be shorter, so the relist is not certain.
+	case healthy != no && o.check.owed > o.check.claim.revision && now.Sub(o.check.checkedAt) >= owedLimit:
 		v = verdict{relist: either, spread: either, atOnce: true}
 	case healthy == yes:
 	case o.short >= 3:

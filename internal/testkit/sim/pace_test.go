@@ -121,6 +121,7 @@ func (c *checker) paged(conn *conn) {
 
 // checked records which change a check has returned. The next watch must deliver it within a few seconds.
 func (c *checker) checked(conn *conn) {
+	c.checkedAt = time.Now()
 	if c.owed = 0; len(conn.keys) > 0 {
 		c.owed = number(parsed([]byte(conn.of.at(conn.revision)[conn.keys[0]])).GetResourceVersion())
 	}
