@@ -46,15 +46,15 @@ func (i *item[T]) isMark() bool { return i.change.Type == 0 }
 // queue holds the changes for one handler. Only one goroutine at a time adds items, under the informer's lock. At most
 // one goroutine takes items: the consumer.
 //
-// The consumer of a handler is a goroutine that the queue starts with startConsumer when the first item is queued. If
-// take finds the queue empty, it may park the consumer: the goroutine ends, and the next item starts another one. A
-// consumer that ends for another reason must call release. The consumer of a Changes loop is the goroutine that runs
-// the loop. It has no startConsumer, so take never parks it.
+// The consumer of a handler is a goroutine that the queue starts with startConsumer when the first item is queued, or at
+// once if permanent is set. If take finds the queue empty, it may park the consumer: the goroutine ends, and the next item
+// starts another one. A consumer that ends for another reason must call release. The consumer of a Changes loop is the
+// goroutine that runs the loop. It has no startConsumer, so take never parks it.
 type queue[T any] struct {
 	policy    Policy
 	capacity  int
 	keyOf     func(T) lw.Key
-	permanent bool // a handler with resyncs needs a consumer even if no changes are queued
+	permanent bool // whether the consumer also runs while the queue is empty, for example because a handler needs resyncs
 
 	mu            sync.Mutex
 	head          item[T]             // sentinel of the circular linked list

@@ -47,8 +47,8 @@ type collection struct {
 	transport Transport
 	resource  Resource
 	opts      ClientOptions
-	kind      atomic.Pointer[string] // kind of the lists, for example "PodList", or nil if unknown
-	listKind  atomic.Pointer[string] // kind of the last list of a custom resource, which its definition can choose freely
+	kind      atomic.Pointer[string] // expected kind of the lists, for example "PodList", or nil if unknown
+	listKind  atomic.Pointer[string] // kind of the last list of a custom resource, or nil; may differ from the expected kind
 }
 
 // NewClient returns a client for a resource, whose objects the codec decodes. opts may be nil. NewClient returns an

@@ -293,7 +293,7 @@ type ListMeta struct {
 	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
 
 	kind, apiVersion string
-	owned            bool // the items have the kind of the resource
+	verified         bool // the kinds of the items show that the list belongs to the resource
 }
 
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {

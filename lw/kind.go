@@ -16,6 +16,9 @@ import (
 //
 // A CustomResourceDefinition may be deleted and created again with another kind. The client therefore accepts a new
 // kind after a 404 for the collection, or if the server's resource list contains the new kind.
+//
+// A CustomResourceDefinition can also give its lists any kind, such as "Catalog" for Widgets. The items then show that the
+// list belongs to the resource, and the client remembers the list's kind, because a later list may have no items.
 
 const (
 	metadataKind    = "PartialObjectMetadataList"
@@ -41,7 +44,7 @@ var errWrongList error = &jsonscan.SyntaxError{Expected: "a list of this resourc
 // checkItem returns an error if an item belongs to a list of another resource. It uses the list's kind and apiVersion
 // if they precede the items. A list of custom resources sends its kind after the items, so checkItem then infers the
 // kind from the item. A list of kind "List" may contain any items. If no kind is known yet and the caller has no objects
-// to lose, checkItem accepts every item.
+// to lose, checkItem accepts every item and remembers its kind.
 func (c *collection) checkItem(ctx context.Context, opts *ListOptions, meta *ListMeta, item *Scanned) error {
 	if meta.apiVersion != "" && !c.matchesVersion(meta) {
 		return errWrongList
@@ -61,18 +64,19 @@ func (c *collection) checkItem(ctx context.Context, opts *ListOptions, meta *Lis
 			return err
 		}
 	}
-	meta.owned = true
+	meta.verified = true
 	return nil
 }
 
 // checkList checks the apiVersion and kind of a complete list. It remembers the kind, so that later lists must have the
-// same kind. A CustomResourceDefinition can give its lists any kind, so the kinds of the items decide if they are known.
+// same kind. For a custom resource, it accepts any kind if checkItem has verified the items, or if this is the client's
+// first list and the caller has no objects to lose.
 func (c *collection) checkList(ctx context.Context, opts *ListOptions, meta *ListMeta) error {
 	if !c.matchesVersion(meta) {
 		return errWrongList
 	}
 	first := !opts.replaces && c.listKind.Load() == nil
-	if meta.kind != "" && (meta.owned || first) && c.resource.Raw == "" && c.resource.builtinKind() == "" {
+	if meta.kind != "" && (meta.verified || first) && c.resource.Raw == "" && c.resource.builtinKind() == "" {
 		c.listKind.Store(&meta.kind)
 	} else if err := c.checkKind(ctx, opts, meta.kind); err != nil {
 		return err
@@ -98,13 +102,13 @@ func (c *collection) matchesVersion(meta *ListMeta) bool {
 	}
 }
 
-// checkKind returns nil if kind is the kind of the collection's lists. For a custom resource, it asks the server in two
-// cases: the kind differs from the known kind, or the kind is unknown and the list would replace objects that the
-// caller already has.
+// checkKind returns nil if kind is the kind of the collection's lists, or the kind of the last list. For a custom resource
+// with any other kind, it asks the server in two cases: the kind differs from the known kind, or no kind is known and the
+// list would replace objects that the caller already has.
 func (c *collection) checkKind(ctx context.Context, opts *ListOptions, kind string) error {
-	known, other := c.kind.Load(), c.listKind.Load()
+	known, last := c.kind.Load(), c.listKind.Load()
 	switch {
-	case other != nil && *other == kind:
+	case last != nil && *last == kind:
 		return nil
 	case !strings.HasSuffix(kind, "List"):
 		return errWrongList
@@ -182,8 +186,8 @@ func (c *collection) checkStreamingList(ctx context.Context, opts *ListOptions, 
 	return nil
 }
 
-// learnKind remembers the kind of a watch event's object, because a stream may start with a watch or a streaming list. A
-// later list of another kind must not replace the stream's objects.
+// learnKind remembers the kind of an object, because a stream may start with a watch or a streaming list, and the list of a
+// custom resource may have another kind than its items. A later list of other objects must not replace the stream's objects.
 func (c *collection) learnKind(o *Scanned) {
 	if c.kind.Load() != nil || o.kind.End == 0 || c.opts.MetadataOnly {
 		return

@@ -93,8 +93,8 @@ func (r Resource) fieldSelector(selector string) string {
 	return "metadata.name=" + escapeTerm.Replace(r.Name) + selector
 }
 
-// escapeTerm escapes the characters that have a meaning in a field selector. Names may contain them, for example in
-// ClusterRoles.
+// escapeTerm escapes the characters that have a meaning in a field selector. A name may contain them, for example the name
+// of a ClusterRole.
 var escapeTerm = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
 
 // query is the encoded query of a URL.

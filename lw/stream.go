@@ -252,7 +252,7 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 		e.receiving = r.receiving > 0
 		return false, causeOf(ctx, failure)
 	}
-	// The other types come only from the stream itself, and so does DecodeFailed without a failure.
+	// Only the stream itself yields the other types. An event of type DecodeFailed needs an error.
 	if r.event = event.Type; r.event < Added || r.event > WatchStarted || r.event == DecodeFailed && event.Err == nil {
 		return false, errEventType
 	}
@@ -262,7 +262,7 @@ func (e *engine[T]) receive(event *Event[T], failure error, ctx context.Context,
 	if err != nil || meaning == over || !e.deliver(event, meaning, before) {
 		return false, err
 	}
-	e.machine.heard += e.now() - now // the caller's time does not count
+	e.machine.heard += e.now() - now // the time that the caller needed for the event does not count
 	dog.resume(e.machine.idle())
 	return true, nil
 }

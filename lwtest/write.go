@@ -260,7 +260,7 @@ func setName(res *resource, meta fields) error {
 // subdomain matches an RFC 1123 subdomain, the name format of most resources. Its maximum length is 253 characters.
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
-// segment matches a path segment that does not consist of dots. It is the name format of RBAC resources: "system:node".
+// segment matches a path segment that does not consist of dots, for example "system:node". RBAC resources have such names.
 var segment = regexp.MustCompile(`^[^/%]*[^/%.][^/%]*$`)
 
 const otherUID = "Precondition failed: UID in precondition: %s, UID in object meta: %s"

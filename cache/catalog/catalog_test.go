@@ -276,7 +276,7 @@ func TestNewTypeIsFollowedSoonWithSelector(t *testing.T) {
 
 // The resourceVersions that the watches of the namespaces had reached are outdated when the catalog returns to these
 // namespaces. They must not look like the history of a restored backup.
-func TestReturnToNamespacesIsNoRestoredBackup(t *testing.T) {
+func TestReturnToNamespacesDoesNotLookLikeRestoredBackup(t *testing.T) {
 	warnings := make(chan string, 1000)
 	opts := &catalog.Options{Namespaces: []string{"a", "b"}, Warn: func(_ string, args ...any) { warnings <- fmt.Sprint(args...) }}
 	var allow func()

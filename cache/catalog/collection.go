@@ -33,7 +33,8 @@ const (
 	// Stale means that the watch is broken, or that the objects were restored and the server has not confirmed them
 	// yet.
 	Stale
-	// Forbidden means that the server denies access (401 or 403). Objects that were listed before stay.
+	// Forbidden means that the server denies access (401 or 403). Objects that were listed before stay, except those in
+	// deleted namespaces.
 	Forbidden
 	// Unavailable means that the server rejects lists of the type or fails to serve them, for example because an
 	// aggregated API server is down. Objects that were listed before stay, unless the cause is a [*LimitError].
@@ -60,8 +61,9 @@ type Status struct {
 	Bytes           int64  // size of all objects in memory, without indexes
 	ResourceVersion string // resourceVersion of the objects, or "" before the first list
 
-	// Namespaces lists the followed namespaces, or is nil if the catalog follows all namespaces. Denied lists the
-	// namespaces that the catalog has tried, but that the server does not permit it to list.
+	// Namespaces lists the followed namespaces. It is nil if the catalog follows all namespaces, or none because the server
+	// denies them all. Denied lists the namespaces that the catalog has tried, but that the server does not permit it to
+	// list.
 	Namespaces, Denied []string
 }
 
@@ -266,7 +268,7 @@ func (n *collection) Synced() <-chan struct{} { return n.catalog.always }
 // follow follows a scope until ctx is done.
 func (n *collection) follow(ctx context.Context, in *scope) {
 	if n.source.scope != in {
-		n.source.scope, n.source.versions = in, nil // the store may be newer than the versions of an earlier scope
+		n.source.scope, n.source.versions = in, nil // the store may be newer than the versions that an earlier scope has reached
 	}
 	path, origin := n.file(in)
 	if in.gone {
@@ -290,7 +292,7 @@ func (n *collection) follow(ctx context.Context, in *scope) {
 			})
 		}
 	})
-	if in.listed { // otherwise, the store contains the objects of the previous scope, which must not get this origin
+	if in.listed { // otherwise, the store may contain the objects of the previous scope, which must not get this origin
 		save()
 	}
 	for event := range n.Follow(ctx) {

@@ -39,7 +39,7 @@ func (t text) Size() int { return len(t.Raw()) }
 type codec struct {
 	raw     lw.RawCodec
 	pack    func(*lw.Object) Packed
-	managed bool // Settings.Fields names metadata.managedFields, which clients drop by default
+	managed bool // whether Settings.Fields names metadata.managedFields, which clients drop by default
 }
 
 func newCodec(settings *Settings) (c codec, err error) {

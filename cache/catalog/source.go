@@ -21,8 +21,8 @@ type scope struct {
 	info TypeInfo
 	gone bool  // the server no longer has the type, so the stream must remove all objects from the store
 	err  error // why the type cannot be followed, or nil
-	// clients contains a client for each followed namespace. The key "" stands for all namespaces. An empty map means that
-	// the server denies access to all namespaces. The stream then only removes the objects of deleted namespaces.
+	// clients contains a client for each followed namespace. The key "" stands for all namespaces. If the map is empty but
+	// not nil, the server denies access to all namespaces. The stream then only removes the objects of deleted namespaces.
 	clients map[string]*lw.Client[Packed]
 	// exist contains the server's namespaces, or is nil if they are unknown. Objects in a namespace that exists stay in the
 	// store even if the scope lacks the namespace.

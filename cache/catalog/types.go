@@ -23,7 +23,8 @@ func preferred(t *discovery.Types) map[Type]TypeInfo {
 			found[info.Type] = info
 		}
 	}
-	// The server serves each stored Event in both groups. The core group may be missing only now.
+	// The server serves each stored Event in both groups. If discovery of the core group failed, the group may still have
+	// Events.
 	if _, ok := found[Type{Resource: "events"}]; ok || t.Missing["/api"] != nil {
 		delete(found, Type{Group: "events.k8s.io", Resource: "events"})
 	}

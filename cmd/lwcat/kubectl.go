@@ -120,7 +120,7 @@ var advice = pairs{
 	"since", "use --from RESOURCEVERSION or --resume FILE",
 }
 
-// pairs contains keys, each followed by its value. Unlike a map, it needs no code to fill it.
+// pairs contains keys, each followed by its value. Unlike a map, it is filled by the linker, which makes lwcat smaller.
 type pairs []string
 
 // get returns the value of a key, or "".

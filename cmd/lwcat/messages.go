@@ -20,8 +20,8 @@ type status struct {
 	out io.Writer
 
 	terminal bool // whether a person reads the messages
-	// answered reports whether a server has answered a list or a watch. At the end of a run with --wait, each named object
-	// must also have existed. exitCode needs it.
+	// answered reports whether a server has answered a list or a watch. At the end of a run with --wait, it is false if a
+	// named object has never existed. exitCode needs it.
 	answered atomic.Bool
 }
 

@@ -223,7 +223,7 @@ func (c *config) recorded(file *os.File) (resources []lw.Resource, names []strin
 // play prints the events of the recorded collections.
 func (c *config) play(ctx context.Context, file *os.File, streams map[string]*replayed, status *status) error {
 	var first, last time.Time
-	marked := false // whether the file is a recording, which marks the ends of lists
+	marked := false // whether the lines mark the ends of lists; only those of --record do
 	for event, err := range readRecording(file) {
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err

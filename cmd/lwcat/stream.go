@@ -28,7 +28,7 @@ type stream struct {
 	restoring      bool           // whether the current events restore the state of --from or --resume, and are not printed
 	noInitialState bool           // whether --from has left the existing objects unknown, so that an event may lack its old object
 	listing        bool           // whether a list is in progress; its events are flushed together
-	found          bool           // whether an object has existed
+	found          bool           // whether an object has existed, or may have existed because of --from
 	listed         bool           // whether the first list is complete, or omitted because of --from
 	events         []output.Event // result of outputEvents, reused for each event
 	badRequests    int            // responses with status 400 or 422; see isFatal

@@ -156,7 +156,7 @@ test('random options are rejected or produce the expected request', () => rounds
   const { pathname, searchParams, hash } = asked[0]
   assert.equal(hash, '')
   assert.equal(searchParams.get('labelSelector') ?? '', spec.labelSelector.toWellFormed())
-  const selectors = [spec.name && `metadata.name=${spec.name}`, spec.fieldSelector].filter(Boolean).join(',')
+  const selectors = [spec.name && `metadata.name=${spec.name.replace(/[\\,=]/g, '\\$&')}`, spec.fieldSelector].filter(Boolean).join(',')
   assert.equal(searchParams.get('fieldSelector') ?? '', selectors.toWellFormed())
   const segments = pathname.split('/').slice(new URL(spec.endpoint.server).pathname.split('/').filter(Boolean).length + 1).map(decodeURIComponent)
   const group = named.group ? ['apis', named.group, named.version] : ['api', named.version]

@@ -28,12 +28,11 @@ func plainLines(text string) string {
 	}, text)
 }
 
-// escapedJSON returns equivalent JSON that cannot affect a terminal. It escapes control characters, which valid JSON
-// contains only within strings, except for tabs and the line breaks that endLine has removed. It also replaces invalid
-// UTF-8.
+// escapedJSON returns equivalent JSON that cannot affect a terminal. It escapes all control characters except tabs. In the
+// text from endLine, which has no line breaks, the others appear only within strings. It also replaces invalid UTF-8.
 func escapedJSON(text string) string {
 	var out strings.Builder
-	for _, r := range text { // U+FFFD for invalid UTF-8
+	for _, r := range text { // r is U+FFFD for invalid UTF-8
 		if isControl(r) && r != '\t' {
 			fmt.Fprintf(&out, `\u%04x`, r) // no control character exceeds U+FFFF
 		} else {
