@@ -196,9 +196,9 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 // The error must contain the position of the object in the saved state.
 func TestRestoreReturnsParseErrors(t *testing.T) {
 	r := NewInformer[*lw.Object](&script{}, nil)
-	picky := errors.New("unsupported object")
-	err := r.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, func([]byte) (*lw.Object, error) { return nil, picky })
-	require.ErrorIs(t, err, picky)
+	errUnsupported := errors.New("unsupported object")
+	err := r.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, func([]byte) (*lw.Object, error) { return nil, errUnsupported })
+	require.ErrorIs(t, err, errUnsupported)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.EqualError(t, err, "cache: cannot use the saved state: it contains an object that cannot be decoded: object 0: unsupported object")
 }

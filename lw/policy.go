@@ -170,7 +170,7 @@ func (m *machine) idle() time.Duration {
 	case m.server.bookmarks.Load():
 		return idleBookmarks
 	}
-	return min(m.timeout+idleGrace, idleBookmarks) // another stream may have cleared server.bookmarks during a long watch
+	return min(m.timeout+idleGrace, idleBookmarks) // m.timeout stays long if another stream clears server.bookmarks
 }
 
 // support records which features of a server the streams of a [Source] have discovered. Several Sources on one server

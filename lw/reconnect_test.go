@@ -158,16 +158,16 @@ func TestThreeInstantClosesMeanExpired(t *testing.T) {
 }
 
 func TestInstantClosesMustBeConsecutive(t *testing.T) {
-	between := map[string]func(*machineHarness){
+	steps := map[string]func(*machineHarness){
 		"healthy watch":        func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
 		"failed watch request": func(r *machineHarness) { r.watchFails(errReset) },
 	}
-	for name, end := range between {
+	for name, step := range steps {
 		t.Run(name, func(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7")
 			r.opens().closes()
 			r.opens().closes()
-			end(r)
+			step(r)
 			require.Equal(t, ErrWatchClosed, r.opens().closes().Err)
 			require.Equal(t, ErrWatchClosed, r.opens().closes().Err)
 			require.Equal(t, ErrExpired, r.opens().closes().Err)

@@ -202,7 +202,7 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 }
 
 // A server without streaming lists answers with an ordinary watch, and in a busy collection the idle timeout never
-// passes. So the streaming list must fail after a minute in which no event was certainly an initial object.
+// passes. So the streaming list must fail after a minute without an object that is certainly initial.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {

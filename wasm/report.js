@@ -25,7 +25,7 @@ export function report(kind, fields, trace) {
   if (!event) return
   if (trace) return callSafely(() => trace(event, kind === INTERRUPTED || kind === STOPPED ? `${first}: ${message}` : first))
   if (kind === WARNING && !wasShown(message)) console.warn(first)
-  if (first !== 'turns' || warned) return // the code of an interruption; see sendWaiting in collection.go
+  if (first !== 'turns' || warned) return // 'turns' means that watches take turns; see sendWaiting in collection.go
   warned = true
   console.warn(`listwatch: ${message}`)
 }

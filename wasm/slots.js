@@ -101,7 +101,7 @@ export class Slots {
 
 /** A LockService for a single page or worker. @implements {LockService} */
 export class Locks {
-  /** @type {Map<string, (() => void)[]>} by lock name: the functions that grant the lock, for the holder and then for the waiting requests */
+  /** @type {Map<string, (() => void)[]>} by lock name: functions that grant the lock, first to its holder, then to waiting requests */
   #queues = new Map()
 
   /** @type {LockService['request']} */

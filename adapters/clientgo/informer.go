@@ -364,7 +364,7 @@ func (i *informer) resyncPeriod(options *cache.HandlerOptions) time.Duration {
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration)
 	if !ok {
-		return fmt.Errorf("invalid key type %T", handle)
+		return fmt.Errorf("invalid key type %T", handle) // the text of client-go
 	}
 	if r.informer == i {
 		r.Remove()

@@ -8,7 +8,7 @@ import (
 )
 
 // The graph is 720 by 320 pixels. Its axes begin at (60, 270), at the bottom left, and end at (700, 50). Each axis has
-// five marks.
+// five marks after 0.
 const marks = 5
 
 // writeGraph writes an SVG file that shows the RSS of both contenders over time.

@@ -152,7 +152,7 @@ func (n *collection) scopeOf(info TypeInfo, namespaces ...string) *scope {
 	return in
 }
 
-// discovered follows the type in the version of info, unless the scope has an error. Such a type was dropped because of
+// discovered follows the type in info.Version. It keeps a scope with an error, because the type was dropped due to
 // Options.MaxBytes, or its client cannot be created. The caller must hold the catalog's lock.
 func (n *collection) discovered(info TypeInfo) {
 	in := n.scope

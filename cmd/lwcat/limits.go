@@ -56,7 +56,7 @@ func (o *rangeOptions) validate() error {
 	case o.timeout <= 0 && o.set.Changed("timeout") && o.verb == "": // kubectl wait and rollout status accept --timeout=0
 		return fmt.Errorf("--timeout is %v: it must be greater than zero", o.timeout)
 	case o.resume != "" && o.set.Changed("where"):
-		return errors.New("--resume saves no fields that --where needs: use a selector, or omit --resume")
+		return errors.New("--resume does not save the fields for --where: use a selector, or omit --resume")
 	case o.from != "" && o.resume != "":
 		return errors.New("--from and --resume both set the starting point: use only one of them")
 	case o.once && (o.from != "" || o.watchOnly):

@@ -35,7 +35,7 @@ function describe({ running, waiting, terminated }) {
 }
 
 /**
- * Returns the containers of a Pod in the order of their start.
+ * Returns a Pod's containers in the order in which they start.
  * @param {Kube} pod
  * @returns {Container[]}
  */

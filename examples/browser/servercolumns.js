@@ -78,7 +78,7 @@ export class ServerColumns {
     if (!maySave(this.#link) || !this.#known.size) return
     const columns = this.#restore()
     for (const [path, { printed }] of this.#known) {
-      delete columns[path] // the newest collections are the last ones
+      delete columns[path] // moves path to the end, which slice keeps
       columns[path] = { definitions: printed?.definitions ?? [], rows: printed?.cells?.rows }
     }
     save(STORAGE_KEY, { server: this.#link.server, columns: Object.fromEntries(Object.entries(columns).slice(-MOST)) }, this.#failed)

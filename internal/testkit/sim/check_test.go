@@ -135,7 +135,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 		c.fail("equals the server's state", "the engine accepted a list of another collection")
 	}
 	c.oracle.synced, c.kindKnown = true, c.kindKnown || !c.conn.watch
-	if c.oracle.nameless = c.conn.nameless; c.conn.watch {
+	if c.oracle.unversioned = c.conn.unversioned; c.conn.watch {
 		c.oracle.listed = time.Since(c.oracle.opened)
 	}
 	if c.loose {

@@ -11,7 +11,7 @@ const (
 	firstStep   = 800 * time.Millisecond // minimum backoff delay after the first failure
 	longestStep = 30 * time.Second       // upper limit of the minimum backoff delay
 	healthyLife = time.Second            // a watch that lasts this long is healthy
-	owedLimit   = 5 * time.Second        // minimum time after a check before watches without its change prove another history
+	owedLimit   = 5 * time.Second        // a watch without the change that a check found may cause a relist after this time
 	resetLife   = 2 * time.Minute        // a watch that lasts this long resets the backoff, whatever ends it
 )
 

@@ -38,7 +38,7 @@ func (s *sim) spoil(c *conn) {
 		c.pending, c.ended, c.stream = "", true, nil
 	case time.Now().Before(s.curt) && c.stream != nil && !c.streams && !c.stream.final:
 		c.pending, c.ended, _ = c.stream.pump(time.Now())
-		if c.stream.sent <= c.replica.cached && !c.ended && !c.stream.nameless {
+		if c.stream.sent <= c.replica.cached && !c.ended && !c.stream.unversioned {
 			c.pending += bookmark(c.replica.cached, "")
 		}
 		c.ended, c.stream = true, nil
@@ -65,7 +65,7 @@ func (s *sim) hurry(c *conn) {
 	}
 	s.server.catchUp(c.replica)
 	c.pending, c.ended, _ = c.stream.pump(time.Now())
-	if c.stream.sent <= c.replica.cached && !c.ended && !c.stream.nameless {
+	if c.stream.sent <= c.replica.cached && !c.ended && !c.stream.unversioned {
 		c.pending += bookmark(c.replica.cached, "")
 	}
 	c.ended, c.stream = true, nil

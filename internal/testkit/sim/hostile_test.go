@@ -26,17 +26,17 @@ const (
 type habit int
 
 const (
-	noHabit        habit = iota
-	namelessEvents       // until the faults stop, watches send events without a resourceVersion and then close cleanly
-	namelessLists        // until the faults stop, lists and events have no resourceVersion
-	earlyMark            // the initial-events-end bookmark always comes before the objects
+	noHabit           habit = iota
+	unversionedEvents       // until the faults stop, watches send events without a resourceVersion and then close cleanly
+	unversionedLists        // until the faults stop, lists and events have no resourceVersion
+	earlyMark               // the initial-events-end bookmark always comes before the objects
 	habits
 )
 
 var versions = regexp.MustCompile(`,?"resourceVersion":"[0-9]*",?`)
 
-// nameless removes the resourceVersions from JSON.
-func nameless(text string) string {
+// unversioned removes the resourceVersions from JSON.
+func unversioned(text string) string {
 	return versions.ReplaceAllStringFunc(text, func(version string) string {
 		if version[0] == ',' && strings.HasSuffix(version, ",") {
 			return ","

@@ -88,8 +88,8 @@ func (s *server) render(revision int64, lastKey string, limit int, next string) 
 		s.keys = append(s.keys, e.Key)
 	}
 	text := listText(entries, revision, next, s.metadataLast)
-	if s.habit == namelessLists {
-		text = nameless(text)
+	if s.habit == unversionedLists {
+		text = unversioned(text)
 	}
 	return text
 }

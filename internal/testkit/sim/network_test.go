@@ -59,17 +59,17 @@ type conn struct {
 	until     time.Time // bytes arrive only after this time
 	throttled int       // number of reads that return only a few bytes
 
-	cause     cause      // why the request ended
-	rejection *rejection // the server's error, or nil
-	line      string     // start of an incomplete line
-	highest   int64      // highest resourceVersion of the watch's events
-	marked    bool       // the engine has read the initial-events-end bookmark
-	nameless  bool       // the response is a list without a resourceVersion
-	early     bool       // the initial-events-end bookmark came before objects of the list
-	regressed bool       // an event had a lower resourceVersion than the previous event
-	revision  int64      // resourceVersion of a list
-	keys      []string   // object keys on a page of a list
-	foreign   bool       // the body is not a list of the requested collection
+	cause       cause      // why the request ended
+	rejection   *rejection // the server's error, or nil
+	line        string     // start of an incomplete line
+	highest     int64      // highest resourceVersion of the watch's events
+	marked      bool       // the engine has read the initial-events-end bookmark
+	unversioned bool       // the response is a list without a resourceVersion
+	early       bool       // the initial-events-end bookmark came before objects of the list
+	regressed   bool       // an event had a lower resourceVersion than the previous event
+	revision    int64      // resourceVersion of a list
+	keys        []string   // object keys on a page of a list
+	foreign     bool       // the body is not a list of the requested collection
 }
 
 // isList reports whether the request is for a page of an ordinary list.
@@ -147,7 +147,7 @@ func (c *conn) serve() (err error) {
 		return err
 	}
 	body, revision, late, err := c.list(c.query, c.replica)
-	c.nameless = c.habit == namelessLists
+	c.unversioned = c.habit == unversionedLists
 	if late {
 		c.pass(c.ctx, time.Now().Add(3*time.Second+c.upTo(time.Second)))
 	}

@@ -35,7 +35,7 @@ type oracle struct {
 	short           int  // minimum number of consecutive watches that closed immediately
 	shortAtMost     int  // maximum number of consecutive watches that closed immediately
 	expired         bool // the engine relisted immediately after a 410, and no watch has been healthy since then
-	nameless        bool // the latest list had no resourceVersion
+	unversioned     bool // the latest list had no resourceVersion
 }
 
 // verdict describes which steps the engine may take after an interruption.
@@ -83,7 +83,7 @@ func (o *oracle) judge(now time.Time) verdict {
 		return o.judgeList()
 	}
 	v := o.judgeWatch(now)
-	if o.nameless {
+	if o.unversioned {
 		if v.relist = yes; v.spread == yes {
 			v.spread = either // the watch closed cleanly, but the next request is a list
 		}

@@ -16,7 +16,7 @@ import (
 // makes it break one rule. TestFindsBrokenRules describes the rules.
 type reference struct {
 	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // flags that break rules for delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // flags that break rules for responses
+	freePages, anyPages, anyKind, unversioned, listOn503, mutePatience, deaf, trusting       bool // flags that break rules for responses
 
 	opts      *lw.Options
 	transport lw.Transport
@@ -229,9 +229,9 @@ func (r *reference) remedy(end ending) (relist, atOnce bool) {
 			return true, false
 		}
 	case endUnreachable, endOverloaded:
-		return r.version == "" && !r.nameless || r.listOn503 && end.err != nil && end.wait == 0 && r.version != "" && end.lived == 0, false
+		return r.version == "" && !r.unversioned || r.listOn503 && end.err != nil && end.wait == 0 && r.version != "" && end.lived == 0, false
 	}
-	return r.version == "" && !r.nameless, false
+	return r.version == "" && !r.unversioned, false
 }
 
 func (r *reference) listRemedy(end ending) (atOnce bool) {

@@ -43,7 +43,7 @@ func TestFindsBrokenRules(t *testing.T) {
 		"wall clock ignored":                                  {reference{noWall: true}, "detects silence"},
 		"list pages with different resourceVersions accepted": {reference{anyPages: true}, "equals the server's state; relists"},
 		"list of another kind accepted":                       {reference{anyKind: true}, "equals the server's state"},
-		"resume without a resourceVersion":                    {reference{nameless: true}, "relists"},
+		"resume without a resourceVersion":                    {reference{unversioned: true}, "relists"},
 		"relist after a 503 response to a watch":              {reference{listOn503: true}, "resumes"},
 		"early end bookmark accepted":                         {reference{trusting: true}, "rejects early end bookmarks; relists"},
 		"longer idle timeout before the first bookmark":       {reference{mutePatience: true}, "detects silence"},

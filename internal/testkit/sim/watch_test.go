@@ -12,18 +12,18 @@ import (
 // stream is the server side of a watch.
 type stream struct {
 	*server
-	replica  *replica
-	cursor   *revlog.Cursor[value]
-	held     *revlog.Event[value] // event that the watch cache has not received yet
-	sent     int64                // latest revision that the client has received
-	deadline time.Time
-	mark     time.Time // time of the initial-events-end bookmark; zero if none is due
-	bookmark time.Time // time of the next bookmark
-	final    bool      // the server closes the watch after sending the data in `first`
-	first    string    // data to send before all events
-	nameless bool      // events have no resourceVersion
-	hasty    bool      // the server closes the watch after its first events
-	listed   bool      // the watch is not a streaming list, or its initial-events-end bookmark has been sent
+	replica     *replica
+	cursor      *revlog.Cursor[value]
+	held        *revlog.Event[value] // event that the watch cache has not received yet
+	sent        int64                // latest revision that the client has received
+	deadline    time.Time
+	mark        time.Time // time of the initial-events-end bookmark; zero if none is due
+	bookmark    time.Time // time of the next bookmark
+	final       bool      // the server closes the watch after sending the data in `first`
+	first       string    // data to send before all events
+	unversioned bool      // events have no resourceVersion
+	hasty       bool      // the server closes the watch after its first events
+	listed      bool      // the watch is not a streaming list, or its initial-events-end bookmark has been sent
 }
 
 // watch returns the stream for a watch request, or an error response.
@@ -32,7 +32,7 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	if q.streams {
 		return w, w.begin(q, now)
 	}
-	w.nameless, w.hasty = s.habit == namelessEvents || s.habit == namelessLists, s.habit == namelessEvents
+	w.unversioned, w.hasty = s.habit == unversionedEvents || s.habit == unversionedLists, s.habit == unversionedEvents
 	if q.version == "" || q.version == "0" {
 		w.listed, w.sent = true, r.cached
 		entries, err := w.log.At(watched, "", w.sent)
@@ -140,11 +140,11 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// encoded returns the event as the server sends it. With the habits namelessEvents and namelessLists, the event has no
+// encoded returns the event as the server sends it. With the habits unversionedEvents and unversionedLists, the event has no
 // resourceVersion.
 func (w *stream) encoded(event string) string {
-	if w.nameless {
-		return nameless(event)
+	if w.unversioned {
+		return unversioned(event)
 	}
 	return event
 }
@@ -176,7 +176,7 @@ func (w *stream) events() (text string, lost bool) {
 // bookmarkDue returns the bookmarks that are due, or "" if the server sends none. It also schedules the next bookmark.
 func (w *stream) bookmarkDue(now time.Time) string {
 	w.bookmark = now.Add(w.bookmarkPause())
-	if w.bookmarks == bookmarksNever || w.nameless || w.replica.cached < w.sent {
+	if w.bookmarks == bookmarksNever || w.unversioned || w.replica.cached < w.sent {
 		return ""
 	}
 	w.sent = w.replica.cached

@@ -181,7 +181,7 @@ func (c *Condition) parsePath(text string) (func(*lw.Object) lw.Value, error) {
 	}
 	path, err := jsonpath.ParsePath(text)
 	if err != nil {
-		return nil, fmt.Errorf("expected a field path such as status.phase, but %w", err)
+		return nil, fmt.Errorf("invalid field path: %w", err)
 	}
 	c.Fields = append(c.Fields, path.Fields)
 	c.values[text] = func(o *lw.Object) lw.Value { return path.First(o.Get("")) }

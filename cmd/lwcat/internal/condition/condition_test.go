@@ -85,7 +85,7 @@ func TestTerms(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      `expected FIELD, FIELD OP VALUE or condition=TYPE, and && between them, but found ""`,
-		"status...":             `expected a field path such as status.phase, but in ".status..."`,
+		"status...":             `invalid field path: in ".status..."`,
 		"all exists":            `exists is not a field path: write condition=exists for a condition, or .exists for a field at the top level`,
 		"exists && a.b":         `exists is not a field path`,
 		"=x":                    `but found "=x"`,
@@ -97,7 +97,7 @@ func TestParseErrors(t *testing.T) {
 		"status.phase=~R.*":     `but found "status.phase=~R.*"`,
 		"status.phase=":         `but found "status.phase="`,
 		"status phase":          `but found "status phase"`,
-		"status.conditions[0=1": `expected a field path such as status.phase, but in ".status.conditions[0", at byte 20: expected ], found the end`,
+		"status.conditions[0=1": `invalid field path: in ".status.conditions[0", at byte 20: expected ], found the end`,
 		".a=3 || .b=1":          `and && between them, but found ".a=3 || .b=1"`,
 		".a=3,.b=1":             `but found ".a=3,.b=1"`,
 		".a=3 & .b=1":           `but found ".a=3 & .b=1"`,
