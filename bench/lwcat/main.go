@@ -1,5 +1,5 @@
-// Command lwcat compares lwcat with kubectl on a real kube-apiserver: the start, a list, and a watch with changes. Run
-// make e2e-server first, which builds the kube-apiserver and kubectl.
+// Command lwcat compares a release of lwcat with kubectl on a real kube-apiserver: the start, a list, and a watch with
+// changes. Run make e2e-server first, which builds the kube-apiserver and kubectl.
 package main
 
 import (
@@ -48,13 +48,13 @@ func compare(ctx context.Context) error {
 	folder := harness.MustGet(os.MkdirTemp("", "lwcat"))
 	defer func() { _ = os.RemoveAll(folder) }()
 	b := &bench{
-		programs:   map[string]string{"kubectl": filepath.Join(harness.MustGet(kubeassets.Locate("..")), "kubectl"), "lwcat": filepath.Join(folder, "lwcat")},
+		programs:   map[string]string{"kubectl": filepath.Join(harness.MustGet(kubeassets.Locate("..")), "kubectl"), "lwcat": harness.MustGet(filepath.Abs("../bin/lwcat-linux-amd64"))},
 		kubeconfig: filepath.Join(folder, "kubeconfig"),
 		pods:       harness.MustGet(typedcore.NewForConfig(environment.Config)).Pods("default"),
 	}
 	harness.Must(os.WriteFile(b.kubeconfig, environment.KubeConfig, 0o600))
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.programs["lwcat"], "./cmd/lwcat")
-	build.Dir, build.Stderr = "..", os.Stderr
+	build := exec.CommandContext(ctx, "make", "--silent", "-C", "..", "size-lwcat") // with the flags of a release
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return err
 	}
