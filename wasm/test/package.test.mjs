@@ -134,8 +134,8 @@ test('the properties of exported objects match the type declarations', async () 
   const state = members('State')
   for (const name of Object.keys(collection.state)) assert.ok(state.includes(name), name)
   const error = new main.ListWatchError('status', 'm', { status: 500, reason: 'r', cause: 1 })
-  const declared = members('ListWatchError')
-  for (const name of shown(error)) assert.ok(declared.includes(name), name)
+  const properties = members('ListWatchError')
+  for (const name of shown(error)) assert.ok(properties.includes(name), name)
 })
 
 test('the options match the type declarations', () => {
