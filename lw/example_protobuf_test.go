@@ -19,7 +19,7 @@ func (s size) GetNamespace() string       { return s.namespace }
 func (s size) GetName() string            { return s.name }
 func (s size) GetResourceVersion() string { return s.version }
 
-// sizes is a codec that decodes objects into sizes.
+// sizes is a codec that keeps each object's key, resourceVersion and size.
 type sizes struct{}
 
 func (sizes) Decode(s *lw.Scanned) (size, error) {

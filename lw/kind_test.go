@@ -82,7 +82,7 @@ func TestServerConfirmsAnotherKind(t *testing.T) {
 	require.NotContains(t, requests[5:], "/apis/x/v1?")
 }
 
-// A CustomResourceDefinition can give its lists any kind. The kind of an item then shows that the list is not foreign.
+// A CustomResourceDefinition can give its lists any kind. The items then show that the list belongs to the resource.
 func TestListKindOfDefinitionIsAccepted(t *testing.T) {
 	const item = `{"kind":"Widget","apiVersion":"x/v1","metadata":{"name":"a","resourceVersion":"1"}}`
 	list := func(kind, version, items string) answer {

@@ -135,7 +135,7 @@ type consistentClient struct {
 	uncached     map[schema.GroupVersionKind]bool // kinds that the client reads from the server
 	unstructured bool                             // the client reads unstructured objects from the cache
 
-	healthyTimeout, askAfter time.Duration // the constants of these names, except in tests
+	healthyTimeout, askAfter time.Duration // equal to the constants with these names, except in tests
 }
 
 // DeleteAllOf implements [client.Writer]. It returns [ErrDeleteAllOf], except for a dry run.

@@ -144,6 +144,21 @@ func TestReadReturnsStaleReadError(t *testing.T) {
 	require.NoError(t, c.List(t.Context(), &corev1.ConfigMapList{}, client.DisableReadYourWritesConsistency))
 }
 
+// holdResponse makes the server hold back its response to the first matching request. The server closes performed when it
+// has performed the request, and responds when the caller closes proceed.
+func holdResponse(server *lwtest.Server, match func(lwtest.Request) bool) (performed, proceed chan bool) {
+	performed, proceed = make(chan bool), make(chan bool)
+	server.Fail(match, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		recorded := httptest.NewRecorder()
+		next.ServeHTTP(recorded, r)
+		close(performed)
+		<-proceed
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(recorded.Body.Bytes())
+	})
+	return performed, proceed
+}
+
 // TestWriteOutsideOfSelector checks that a read knows the selectors of the cache. The read must ask the server only if
 // a selector uses fields other than the name and the namespace.
 func TestWriteOutsideOfSelector(t *testing.T) {
@@ -462,18 +477,10 @@ func TestClientsOfOneCache(t *testing.T) {
 	require.NoError(t, first.Get(t.Context(), key, &corev1.ConfigMap{}))
 	server.StallWatches(true)
 	defer server.StallWatches(false)
-	performed, completed := make(chan bool), make(chan bool)
 	patch := func(c client.Client, value string) error {
 		return c.Patch(t.Context(), configMap("a"), client.RawPatch(types.MergePatchType, []byte(`{"data":{"key":"`+value+`"}}`)))
 	}
-	server.Fail(func(r lwtest.Request) bool { return r.Method == "PATCH" }, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		recorded := httptest.NewRecorder()
-		next.ServeHTTP(recorded, r)
-		close(performed)
-		<-completed
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(recorded.Body.Bytes())
-	})
+	performed, completed := holdResponse(server, func(r lwtest.Request) bool { return r.Method == "PATCH" })
 	earlier := make(chan error)
 	go func() { earlier <- patch(second, "earlier") }()
 	<-performed
@@ -598,15 +605,7 @@ func TestReadDuringFirstList(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	server.StallWatches(true)
-	listed, proceed := make(chan bool), make(chan bool)
-	server.Fail(lwtest.Lists, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		recorded := httptest.NewRecorder()
-		next.ServeHTTP(recorded, r)
-		close(listed)
-		<-proceed
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(recorded.Body.Bytes())
-	})
+	listed, proceed := holdResponse(server, lwtest.Lists)
 	c := startClient(t, server, cache.Options{}, client.CacheOptions{}).(*consistentClient)
 	_, err = c.reads.GetInformer(t.Context(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
 	require.NoError(t, err)

@@ -279,11 +279,7 @@ func TestNewTypeIsFollowedSoonWithSelector(t *testing.T) {
 func TestReturnToNamespacesDoesNotLookLikeRestoredBackup(t *testing.T) {
 	warnings := make(chan string, 1000)
 	opts := &catalog.Options{Namespaces: []string{"a", "b"}, Warn: func(_ string, args ...any) { warnings <- fmt.Sprint(args...) }}
-	var allow func()
-	prepare := func(server *lwtest.Server) {
-		podsInTwoNamespaces(t)(server)
-		allow = refuse(server, "/api/v1/pods")
-	}
+	prepare, allow := forbidPodsOfCluster(t)
 	run(t, opts, prepare, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		allow()
@@ -898,11 +894,7 @@ func TestFileOfDeletedTypeIsRemoved(t *testing.T) {
 // The next process would otherwise resume from the objects of one namespace, although it follows all of them.
 func TestFileOmitsObjectsOfPreviousScope(t *testing.T) {
 	opts := &catalog.Options{StateDir: t.TempDir(), Namespaces: []string{"a"}}
-	var allow func()
-	prepare := func(server *lwtest.Server) {
-		podsInTwoNamespaces(t)(server)
-		allow = refuse(server, "/api/v1/pods")
-	}
+	prepare, allow := forbidPodsOfCluster(t)
 	run(t, opts, prepare, func(b *bed) {
 		require.NoError(t, b.WaitSynced(b.ctx))
 		require.Equal(t, "live 1", stateAndSize(b.after(0, pods)))
@@ -1235,6 +1227,16 @@ func podsInTwoNamespaces(t *testing.T) func(*lwtest.Server) {
 		put(t, server, "pods", "a", "web")
 		put(t, server, "pods", "b", "web")
 	}
+}
+
+// forbidPodsOfCluster returns a function that does the same and denies lists of all Pods. After that, allow permits them.
+func forbidPodsOfCluster(t *testing.T) (prepare func(*lwtest.Server), allow func()) {
+	var restore func()
+	prepare = func(server *lwtest.Server) {
+		podsInTwoNamespaces(t)(server)
+		restore = refuse(server, "/api/v1/pods")
+	}
+	return prepare, func() { restore() }
 }
 
 // A server that never answers the check of one namespace must not keep the whole type stale.

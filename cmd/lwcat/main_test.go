@@ -59,8 +59,8 @@ func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errors.String()
 }
 
-// timedOut runs the program with --timeout 1h, and ends it as if the hour had passed when ready returns true for its
-// output. A shorter timeout could end the run before a busy machine has done what the test checks.
+// timedOut runs the program. As soon as ready returns true for its output, timedOut ends it as if its --timeout had passed.
+// So args can contain a long --timeout. A short one could end the run before a busy machine has done what the test checks.
 func timedOut(t *testing.T, terminal bool, ready func(stdout, stderr string) bool, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -28,8 +28,9 @@ func plainLines(text string) string {
 	}, text)
 }
 
-// escapedJSON returns equivalent JSON that cannot affect a terminal. It escapes all control characters except tabs. In the
-// text from endLine, which has no line breaks, the others appear only within strings. It also replaces invalid UTF-8.
+// escapedJSON returns equivalent JSON that cannot affect a terminal. It replaces invalid UTF-8, and escapes all control
+// characters except tabs. The text must have no line breaks, because an escape is valid only within a string. Valid JSON
+// contains the other control characters only there.
 func escapedJSON(text string) string {
 	var out strings.Builder
 	for _, r := range text { // r is U+FFFD for invalid UTF-8
